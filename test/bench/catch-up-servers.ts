@@ -10,8 +10,8 @@ import {
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
-import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
-import { cpuMsOf } from '../support/servers/cpu-time.js';
+import { makeCountingProxy } from '../support/servers/proxies.js';
+import { cpuMsOf } from '../support/servers/process-costs.js';
 import {
   openTestStore,
   type EventStoreDbServer,

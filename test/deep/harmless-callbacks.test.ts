@@ -6,7 +6,7 @@ import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
 import type { SentCallback } from '../support/clients/sign-callbacks.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { startTestService } from '../support/servers/http-service.js';
-import { type Dice, makeDice } from '../support/simulation/fuzz/shape.js';
+import { type Dice, makeDice } from '../support/simulation/fuzz/shapes-and-dice.js';
 
 /*
  * These callbacks differ from genuine ones only in what proxies, libraries and gateways change without a change of meaning. Each must

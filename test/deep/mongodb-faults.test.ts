@@ -16,7 +16,7 @@ import {
   mongoDbUrl,
   openStoresAt,
 } from '../support/servers/store-servers.js';
-import type { Fate, TcpProxy } from '../support/servers/tcp-proxy.js';
+import type { Fate, TcpProxy } from '../support/servers/proxies.js';
 import { orUnavailable } from '../support/clients/store-calls.js';
 
 const seed = Number(process.env['DEEP_SEED'] || '1');

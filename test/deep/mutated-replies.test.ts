@@ -16,7 +16,7 @@ import { makeStorageUrls } from '../../src/areas/storages/bucket/signing/media-u
 import { makeOutgoingHttp, type OutgoingReply } from '../../src/outgoing/outgoing-http.js';
 import { type ProviderForms, providerForms } from '../areas/storages/bucket/provider-forms.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { type Dice, makeDice } from '../support/simulation/fuzz/shape.js';
+import { type Dice, makeDice } from '../support/simulation/fuzz/shapes-and-dice.js';
 
 /* DEEP_SEED=<printed> replays a run; DEEP_BUDGET multiplies its length. */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { inspectDisk } from '../support/servers/service-log.js';
+import { inspectDisk } from '../support/servers/service-log-and-disk.js';
 import { runPaymentCampaign } from './payment-campaign.js';
 
 /*

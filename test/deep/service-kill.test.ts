@@ -11,7 +11,7 @@ import {
   settle,
   untilAnswered,
 } from '../support/servers/service-ledger.js';
-import { inspectDisk } from '../support/servers/service-log.js';
+import { inspectDisk } from '../support/servers/service-log-and-disk.js';
 import { makeLoad } from '../support/servers/service-load.js';
 import {
   withoutLimits,

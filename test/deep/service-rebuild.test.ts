@@ -12,7 +12,7 @@ import {
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
-import { findViewProblems, readLog } from '../support/servers/service-log.js';
+import { findViewProblems, readLog } from '../support/servers/service-log-and-disk.js';
 import { withoutLimits, givenService, runCli } from '../support/servers/service-process.js';
 
 /** The least number of projects that are created before the rebuild, and again after it. */

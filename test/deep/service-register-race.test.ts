@@ -7,7 +7,7 @@ import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { loseAnswers } from '../support/fakes/lossy-event-store.js';
 import { makeServiceClient, type ServiceClient, signedIn } from '../support/clients/service-client.js';
 import { givenInProcess, startInProcess } from '../support/servers/service-in-process.js';
-import { findLogProblems, readLog } from '../support/servers/service-log.js';
+import { findLogProblems, readLog } from '../support/servers/service-log-and-disk.js';
 import { givenDirectory } from '../support/servers/service-process.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);

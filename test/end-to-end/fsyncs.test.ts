@@ -14,7 +14,7 @@ import { givenAsset, givenShare, sharePassword } from '../support/given/given-sh
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
-import { countDiskCalls, straceMissing } from '../support/servers/cpu-time.js';
+import { countDiskCalls, straceMissing } from '../support/servers/process-costs.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openReader } from '../../src/stores/embedded/files/database.js';

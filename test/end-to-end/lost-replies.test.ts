@@ -3,7 +3,7 @@ import test from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { makeTcpProxy } from '../support/servers/tcp-proxy.js';
+import { makeTcpProxy } from '../support/servers/proxies.js';
 
 /** The service counts at most 60 refreshes of a client in a minute, lost ones too. */
 const refreshes = 5;

@@ -3,7 +3,7 @@ import { makeServiceClient, signedIn } from '../support/clients/service-client.j
 import { eventually } from '../support/eventually.js';
 import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
-import { makeTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.js';
+import { makeTcpProxy, type TcpProxy } from '../support/servers/proxies.js';
 
 const email = 'ada@example.org';
 

@@ -13,7 +13,7 @@ import {
   startService,
 } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { queuedMsOf } from '../support/servers/cpu-time.js';
+import { queuedMsOf } from '../support/servers/process-costs.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 

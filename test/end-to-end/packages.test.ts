@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import { eventually } from '../support/eventually.js';
-import { cpuMsOfGroup } from '../support/servers/cpu-time.js';
+import { cpuMsOfGroup } from '../support/servers/process-costs.js';
 import { freePort, makeDataDirectory } from '../support/servers/service-process.js';
 
 /* Builds the packages twice from the sources alone, installs them from their files into an empty folder, and uses them there. */

@@ -10,7 +10,7 @@ import {
   planBytes,
   givenRefunds,
   refundNote,
-} from '../support/platforms/paying-service.js';
+} from '../support/platforms/paying-services.js';
 import { givenFakeEpay } from '../support/platforms/fake-epay.js';
 
 test('A buyer pays an order at WeChat Pay by a QR code, and gets what was bought', async (t) => {

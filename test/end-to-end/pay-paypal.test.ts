@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { textOf } from '../support/clients/service-client.js';
 import { paypalApp } from '../support/platforms/fake-paypal.js';
-import { planBytes, givenRefunds } from '../support/platforms/paying-service.js';
+import { planBytes, givenRefunds } from '../support/platforms/paying-services.js';
 import { givenPayPalService } from '../support/platforms/paypal-service.js';
 
 test('A buyer approves an order at PayPal, the service captures it, and its callback grants what was bought', async (t) => {

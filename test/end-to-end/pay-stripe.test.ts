@@ -6,7 +6,7 @@ import {
   planBytes,
   givenRefunds,
   refundNote,
-} from '../support/platforms/paying-service.js';
+} from '../support/platforms/paying-services.js';
 import { givenStripe, stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
 
 const environment = { PAYMENT_STRIPE_WEBHOOK_SECRETS: stripeSecret, PAYMENT_STRIPE_SECRET_KEY: stripeKey };

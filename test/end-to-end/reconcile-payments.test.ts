@@ -10,7 +10,11 @@ import { browse } from '../areas/payments/platforms/makers/given-makers.js';
 import { textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
-import { givenAlipayService, givenWechatPayService, planBytes } from '../support/platforms/paying-service.js';
+import {
+  givenAlipayService,
+  givenWechatPayService,
+  planBytes,
+} from '../support/platforms/paying-services.js';
 import { runCli } from '../support/servers/service-process.js';
 
 const context = (): CommandContext => {

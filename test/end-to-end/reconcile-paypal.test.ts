@@ -4,7 +4,7 @@ import { ownStreamId, reportKeyOf } from '../../src/areas/payments/domain/paymen
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
-import { planBytes } from '../support/platforms/paying-service.js';
+import { planBytes } from '../support/platforms/paying-services.js';
 import { givenPayPalService } from '../support/platforms/paypal-service.js';
 
 async function start(t: ExecutionContext, pageMax?: number) {

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
-import { givenPayingService, planBytes } from '../support/platforms/paying-service.js';
+import { givenPayingService, planBytes } from '../support/platforms/paying-services.js';
 import { givenStripe, stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
 
 const environment = { PAYMENT_STRIPE_WEBHOOK_SECRETS: stripeSecret, PAYMENT_STRIPE_SECRET_KEY: stripeKey };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
-import { cpuMsOf } from '../support/servers/cpu-time.js';
+import { cpuMsOf } from '../support/servers/process-costs.js';
 
 test('A wait ends with the first thing that is there', async (t) => {
   const found = [undefined, null, false, 0];

@@ -16,7 +16,7 @@ import {
   type Browser,
   givenBrowser,
   browserSuite,
-} from '../support/clients/web-driver.js';
+} from '../support/clients/browser.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password, type TestService } from '../support/servers/http-service.js';
 

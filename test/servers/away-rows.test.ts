@@ -4,7 +4,7 @@ import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
 import { givenService } from '../support/servers/service-process.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/tcp-proxy.js';
+import type { TcpProxy } from '../support/servers/proxies.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const agent = { 'x-agent-secret': 'let-the-agents-in' };

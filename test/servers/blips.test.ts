@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
 import { givenService } from '../support/servers/service-process.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/tcp-proxy.js';
+import type { TcpProxy } from '../support/servers/proxies.js';
 
 const blipMs = 300;
 const blips = 5;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, request as send, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+import { givenBrowser, missingBrowser } from '../support/clients/browser.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { makeBucket, s3Server } from '../support/servers/s3-server.js';

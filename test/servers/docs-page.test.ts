@@ -7,7 +7,7 @@ import {
   type Browser,
   givenBrowser,
   browserSuite,
-} from '../support/clients/web-driver.js';
+} from '../support/clients/browser.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 
 /** Returns a script that clicks the last visible button with the text, in the section with the other text, if one exists. */

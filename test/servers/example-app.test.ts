@@ -13,7 +13,7 @@ import {
   type Browser,
   givenBrowser,
   browserSuite,
-} from '../support/clients/web-driver.js';
+} from '../support/clients/browser.js';
 import {
   clickThrough,
   type ExampleProcess,

@@ -19,7 +19,7 @@ import {
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
-import { readLog } from '../support/servers/service-log.js';
+import { readLog } from '../support/servers/service-log-and-disk.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
 import { type FaultRow, faultRows } from '../support/servers/fault-rows.js';
 import {
@@ -29,7 +29,7 @@ import {
   type Ledger,
   type Unanswered,
 } from '../support/servers/service-ledger.js';
-import { measureMs } from '../support/servers/cpu-time.js';
+import { measureMs } from '../support/servers/process-costs.js';
 
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */

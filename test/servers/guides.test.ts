@@ -9,7 +9,7 @@ import {
   overflowingWidths,
   givenBrowser,
   missingBrowser,
-} from '../support/clients/web-driver.js';
+} from '../support/clients/browser.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { suite } from '../support/suite.js';
 

@@ -3,7 +3,7 @@ import { KeyProblem } from '../../src/keys/sealing/errors.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
 import { givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
-import { readLog } from '../support/servers/service-log.js';
+import { readLog } from '../support/servers/service-log-and-disk.js';
 import { startSuiteLog, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 

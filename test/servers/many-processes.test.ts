@@ -7,8 +7,8 @@ import {
   keyEnvironment,
   type ServiceProcess,
 } from '../support/servers/service-process.js';
-import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
-import { cpuMsOf } from '../support/servers/cpu-time.js';
+import { makeCountingProxy } from '../support/servers/proxies.js';
+import { cpuMsOf } from '../support/servers/process-costs.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 

@@ -16,7 +16,7 @@ import {
   openStoresAt,
 } from '../support/servers/store-servers.js';
 import { allUnavailableWithin, readCalls, writeCalls } from '../support/clients/store-calls.js';
-import type { Fate } from '../support/servers/tcp-proxy.js';
+import type { Fate } from '../support/servers/proxies.js';
 import {
   getRecord,
   loadCheckpoint,

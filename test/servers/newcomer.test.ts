@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
-import { givenBrowser, missingBrowser } from '../support/clients/web-driver.js';
+import { givenBrowser, missingBrowser } from '../support/clients/browser.js';
 import { clickThrough, freePorts, openShare, startExample } from '../support/servers/example-process.js';
 import { makeDataDirectory } from '../support/servers/service-process.js';
 

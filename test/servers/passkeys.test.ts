@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient } from '../support/clients/service-client.js';
-import { type Browser, givenBrowser, browserSuite } from '../support/clients/web-driver.js';
+import { type Browser, givenBrowser, browserSuite } from '../support/clients/browser.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { givenContext } from '../support/given/given-stores.js';
 

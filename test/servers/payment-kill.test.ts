@@ -7,7 +7,7 @@ import {
   mongoDbSuite,
   openStoresAt,
 } from '../support/servers/store-servers.js';
-import { inspectStores } from '../support/servers/service-log.js';
+import { inspectStores } from '../support/servers/service-log-and-disk.js';
 import { realClock } from '../support/fakes/clock.js';
 
 /*

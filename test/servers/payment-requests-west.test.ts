@@ -22,7 +22,7 @@ import {
   givenRecorder,
   partsRead,
   refundRequest as refund,
-} from '../support/platforms/paying-service.js';
+} from '../support/platforms/paying-services.js';
 
 const folder = process.env['SDK_FOLDER'] ?? '';
 const now = (): Date => arrivesAt;

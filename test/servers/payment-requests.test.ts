@@ -26,7 +26,7 @@ import {
   thenRequestsAgree,
   givenRecorder,
   refundRequest as refund,
-} from '../support/platforms/paying-service.js';
+} from '../support/platforms/paying-services.js';
 
 const folder = process.env['SDK_FOLDER'] ?? '';
 const now = (): Date => arrivesAt;

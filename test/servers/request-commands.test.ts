@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../support/clients/http-app.js';
 import { makeTestClock } from '../support/fakes/clock.js';
-import { makeCountingProxy } from '../support/servers/tcp-proxy.js';
+import { makeCountingProxy } from '../support/servers/proxies.js';
 import { startTestService } from '../support/servers/http-service.js';
 import { makeTestDatabase, mongoDbSuite, openStoresAt } from '../support/servers/store-servers.js';
 

@@ -11,7 +11,7 @@ import {
   type Browser,
   givenBrowser,
   browserSuite,
-} from '../support/clients/web-driver.js';
+} from '../support/clients/browser.js';
 import { userId } from '../support/examples/ids.js';
 import {
   blackLogo,

@@ -8,7 +8,7 @@ import { addAsset, givenAsset, givenShare, sharePassword } from '../support/give
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
 import { realClock } from '../support/fakes/clock.js';
-import { type Browser, givenBrowser, browserSuite } from '../support/clients/web-driver.js';
+import { type Browser, givenBrowser, browserSuite } from '../support/clients/browser.js';
 
 interface Scene {
   readonly browser: Browser;

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
-import { givenBrowser, browserSuite } from '../support/clients/web-driver.js';
+import { givenBrowser, browserSuite } from '../support/clients/browser.js';
 
 /** Makes silent AAC (ADTS, ISO 14496-3) of one channel at 44.1 kHz, with the time stamp of RFC 8216, section 3.4. */
 function makeAac(frames: number): Buffer {

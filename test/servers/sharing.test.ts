@@ -26,7 +26,7 @@ import {
   openStoresAt,
 } from '../support/servers/store-servers.js';
 import { findMailProblems, startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
-import { findLogProblems, findViewProblems, readLog } from '../support/servers/service-log.js';
+import { findLogProblems, findViewProblems, readLog } from '../support/servers/service-log-and-disk.js';
 import { watchViews } from '../support/servers/watch-views.js';
 
 /*

@@ -7,7 +7,7 @@ import {
   makeTestDatabase,
   mongoDbSuite,
 } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/tcp-proxy.js';
+import type { TcpProxy } from '../support/servers/proxies.js';
 import {
   withoutLimits,
   givenService,
@@ -18,7 +18,7 @@ import {
   type StartOptions,
   spawnService,
 } from '../support/servers/service-process.js';
-import { queuedMsOf } from '../support/servers/cpu-time.js';
+import { queuedMsOf } from '../support/servers/process-costs.js';
 
 /** The delay in each direction. It is large, so that the load of the machine hides little. */
 const delayMs = 100;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { cpuMsOf, isRunnable } from './servers/cpu-time.js';
+import { cpuMsOf, isRunnable } from './servers/process-costs.js';
 
 /** Two minutes on an idle machine. The first polls come sooner, so that most waits end at once. */
 const pollsMax = 6_200;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { cpuMsOf, straceMissing } from '../../support/servers/cpu-time.js';
+import { cpuMsOf, straceMissing } from '../../support/servers/process-costs.js';
 import { withAppendSides } from '../appends.js';
 import { withScratchFolder } from '../install.js';
 import { connections } from '../load.js';

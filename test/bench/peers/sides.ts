@@ -1,5 +1,5 @@
 import autocannon from 'autocannon';
-import { cpuMsOf, countDiskCalls, straceMissing } from '../../support/servers/cpu-time.js';
+import { cpuMsOf, countDiskCalls, straceMissing } from '../../support/servers/process-costs.js';
 import { connections } from '../load.js';
 import { median } from '../measure.js';
 

@@ -12,7 +12,7 @@ import { libraryWording } from '../../support/clients/http-contract.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { startTestService } from '../../support/servers/http-service.js';
 import { brokenValue, wrongType, validValue } from '../../support/simulation/fuzz/values.js';
-import { type Dice, makeDice, type Shape, shapeOf } from '../../support/simulation/fuzz/shape.js';
+import { type Dice, makeDice, type Shape, shapeOf } from '../../support/simulation/fuzz/shapes-and-dice.js';
 
 /** A value that no field of the service takes, and that no reply may repeat. */
 const canary = 'canary-7f3a';

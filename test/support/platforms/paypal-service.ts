@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vectors.js';
 import { paypalCertificate } from '../examples/paypal-certificate.js';
 import { givenPayPal, paypalApp, paypalWebhookId } from './fake-paypal.js';
-import { givenPayingService } from './paying-service.js';
+import { givenPayingService } from './paying-services.js';
 
 /** A service that pays at PayPal. @param options.timeMs the time limit of a call @param options.pageMax events of a page of PayPal's list */
 export async function givenPayPalService(

@@ -12,7 +12,7 @@ import {
 import { makePaymentPlatforms } from '../clients/payment-platforms.js';
 import { eventually } from '../eventually.js';
 import { keyEnvironment, freePort, makeDataDirectory, startService } from './service-process.js';
-import { makeCountingProxy } from './tcp-proxy.js';
+import { makeCountingProxy } from './proxies.js';
 import { startEventStoreDbServer } from './eventstoredb-server/server.js';
 
 /** Requests of each kind: a poll of the service in the time of one of them weighs little. */

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ExecutionContext } from 'ava';
-import type { Browser } from '../clients/web-driver.js';
+import type { Browser } from '../clients/browser.js';
 import { eventually } from '../eventually.js';
 
 /** The example as a started program, with all that it starts, in a process group as in a terminal. */

@@ -23,7 +23,7 @@ import {
   type EventStoreDbServer,
 } from './eventstoredb-server/server.js';
 import { keepAsking } from './keep-asking.js';
-import { ownMsUntil } from './cpu-time.js';
+import { ownMsUntil } from './process-costs.js';
 
 /** The time from the reconnection until the service has said what is wrong. The waits for a core do not count. */
 const noticedMsMax = 15_000;

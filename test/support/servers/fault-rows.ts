@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../../../src/kit/time/clock.js';
-import type { TcpProxy } from './tcp-proxy.js';
+import type { TcpProxy } from './proxies.js';
 
 /** A fault of one server: it begins, and resolves when it is over. */
 export type FaultRow = (proxy: TcpProxy, random: Random) => Promise<void>;

@@ -6,7 +6,7 @@ import type { Clock, Random } from '../../../src/kit/time/clock.js';
 import type { MongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
 import { openMongoDbStores, type MongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
 import { suite } from '../suite.js';
-import { makeTcpProxy, type TcpProxy } from './tcp-proxy.js';
+import { makeTcpProxy, type TcpProxy } from './proxies.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { startEventStoreDbServer, openTestStore } from './eventstoredb-server/server.js';
 import { keyEnvironment } from './service-process.js';

@@ -6,7 +6,7 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { eventually } from '../eventually.js';
-import { measureMs } from './cpu-time.js';
+import { measureMs } from './process-costs.js';
 
 /** Copies of their streams change views and call for no reaction. */
 const copied = ['project', 'session', 'node'];

@@ -2,7 +2,12 @@ import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { makeBatchAppend, makeGossip, makeServerFeatures, type Member } from './batch-append-service.js';
+import {
+  makeBatchAppend,
+  makeGossip,
+  makeServerFeatures,
+  type Member,
+} from './append-and-cluster-services.js';
 import type { LiveSubscription, ServerContext, ServerOptions } from './context.js';
 import { makeFaults, type Faults } from './faults.js';
 import { makeServerLog, type ServerLog, type ProposedEvent } from './log.js';
@@ -17,7 +22,7 @@ import {
 import { makeSeededRandom, realClock } from '../../fakes/clock.js';
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDbLimits } from '../../../../src/stores/eventstoredb/calls/limits.js';
-import { makeTcpProxy } from '../tcp-proxy.js';
+import { makeTcpProxy } from '../proxies.js';
 
 /** A node that speaks EventStoreDB's protocol, with its log in memory and with faults that a test controls. */
 export interface EventStoreDbServer {

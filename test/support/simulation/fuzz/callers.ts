@@ -11,7 +11,7 @@ import { appendEvents } from '../../given/append-events.js';
 import { digest } from '../../examples/ids.js';
 import type { ServiceInProcess } from '../../servers/service-in-process.js';
 import type { Header } from './heads.js';
-import type { Shape, Dice } from './shape.js';
+import type { Shape, Dice } from './shapes-and-dice.js';
 import { z } from 'zod';
 import {
   notificationName,

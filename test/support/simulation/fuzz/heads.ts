@@ -1,4 +1,4 @@
-import type { Dice } from './shape.js';
+import type { Dice } from './shapes-and-dice.js';
 import { oddStrings, oddTexts } from './values.js';
 
 export type Header = readonly [name: string, value: string];

@@ -12,7 +12,7 @@ import {
   validValue,
 } from './values.js';
 import type { FuzzCaller, KnownIds, PathIds } from './callers.js';
-import { type Dice, shapeOf, type Shape } from './shape.js';
+import { type Dice, shapeOf, type Shape } from './shapes-and-dice.js';
 import { contentType, oddHeaders, oddMethods, oddPath, type Header } from './heads.js';
 
 /** A route with the shapes of its input. */

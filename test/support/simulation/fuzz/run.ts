@@ -4,7 +4,7 @@ import { makeDirectory } from '../../servers/embedded-directory.js';
 import { makeHttpLane, type RawReply } from '../../clients/http-socket.js';
 import { startInProcess, type ServiceInProcess } from '../../servers/service-in-process.js';
 import { agentSecret, makeCallers, type FuzzCaller } from './callers.js';
-import { makeDice } from './shape.js';
+import { makeDice } from './shapes-and-dice.js';
 import { makeRequest, makeTarget, type FuzzRequest, type Target } from './requests.js';
 import { z } from 'zod';
 import { documentedErrors } from '../../../../src/http/document/openapi-responses.js';

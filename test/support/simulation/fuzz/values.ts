@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Dice, Shape } from './shape.js';
+import type { Dice, Shape } from './shapes-and-dice.js';
 import { toUSVString } from 'node:util';
 
 /** Makes a value that fits the shape. Rules that no shape expresses may still refuse it. */

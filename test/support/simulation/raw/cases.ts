@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { asObject } from '../../clients/service-client.js';
-import type { Dice } from '../fuzz/shape.js';
+import type { Dice } from '../fuzz/shapes-and-dice.js';
 
 /** What a client does with one connection. Bytes are Latin-1 text. */
 export interface RawCase {

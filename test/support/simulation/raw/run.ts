@@ -5,7 +5,7 @@ import { openConnection, type RawExchange, takeReply } from '../../clients/http-
 import { sendRaw } from '../../clients/send-raw.js';
 import { asObject, signedIn, type SignedIn } from '../../clients/service-client.js';
 import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { makeDice } from '../fuzz/shape.js';
+import { makeDice } from '../fuzz/shapes-and-dice.js';
 import { makeCases, type RawCase, rawKinds, targetsOf } from './cases.js';
 
 /** The longest wait for a condition. The longest limit of the service is that of an idle connection, 65 s. */

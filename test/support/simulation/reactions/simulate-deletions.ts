@@ -18,7 +18,7 @@ import { capacityGranted, userRegistered } from '../../examples/user.js';
 import { appendEvents } from '../../given/append-events.js';
 import { givenCommands } from '../../given/given-commands.js';
 import { givenContext, givenStores, type GivenStores } from '../../given/given-stores.js';
-import { idOf, makeDoings, textIn, deletionProblem } from './deletion-doings.js';
+import { idOf, makeDoings, textIn, deletionProblem } from './deletion-world.js';
 import { makeOwedTurns } from './owed-turns.js';
 import { partial } from '../../fakes/partial.js';
 
