@@ -5,6 +5,7 @@ import { answered } from '../../../support/clients/passkey-calls.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 import { asObject } from '../../../support/clients/service-client.js';
+import { codeOf } from '../../../support/given/replies.js';
 
 const me = '/api/v1/auth/me';
 const email = '/api/v1/auth/email';
@@ -120,8 +121,7 @@ test('Without mail no code can be sent: 503, after 400 and before 409', async (t
   const ada = await service.signUp('ada');
   t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
   const refused = await service.post(email, { email: 'ada@example.com' }, ada);
-  t.is(refused.status, 503);
-  t.like(refused.json, { code: 'mail_not_configured' });
+  t.deepEqual(codeOf(refused), [503, 'mail_not_configured']);
 });
 
 test('Codes to new addresses and refusals of taken ones are limited per client address', async (t) => {
@@ -130,9 +130,7 @@ test('Codes to new addresses and refusals of taken ones are limited per client a
   t.is((await service.post(email, { email: 'nobody' }, ada)).status, 400);
   t.is((await service.post(email, { email: 'bob@example.com' }, ada)).status, 409);
   t.is((await service.post(email, { email: 'ada@example.net' }, ada)).status, 200);
-  const refused = await service.post(email, { email: 'bob@example.net' }, bob);
-  t.is(refused.status, 429);
-  t.like(refused.json, { code: 'rate_limited' });
+  t.deepEqual(codeOf(await service.post(email, { email: 'bob@example.net' }, bob)), [429, 'rate_limited']);
 });
 
 test('A deleted account admits no session and no sign-in', async (t) => {
@@ -166,9 +164,7 @@ test('The only owner of a project with other members cannot be deleted: 409', as
   await service.verify('ada');
   const member = { email: 'bob@example.com', role: 'viewer' };
   t.is((await service.post(`/api/v1/projects/${project}/members`, member, ada)).status, 201);
-  const refused = await service.ask(me, { method: 'DELETE', headers: ada });
-  t.is(refused.status, 409);
-  t.like(refused.json, { code: 'conflict' });
+  t.deepEqual(codeOf(await service.ask(me, { method: 'DELETE', headers: ada })), [409, 'conflict']);
   t.is((await service.get(me, ada)).status, 200);
   t.is((await service.ask(me, { method: 'DELETE', headers: bob })).status, 204);
   t.is((await service.ask(me, { method: 'DELETE', headers: ada })).status, 204);
