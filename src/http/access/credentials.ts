@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKeyCaller, SessionCaller } from './access.js';
 import { HttpError } from '../replies/error-codes.js';
 import { hash, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 
 /** The secrets that agents may present. */
 export interface KnownAgentSecrets {
@@ -26,17 +25,6 @@ export function makeCheckAgentSecret(
   secrets: KnownAgentSecrets,
   onRefused: (reason: 'missing' | 'wrong' | 'not_configured') => void = () => undefined,
 ): CheckAgentSecret {
-  // Agents always present the same bytes, and hashing costs as much as the rest of the gate, so digests are cached. The
-  // map finds an entry by a seeded hash of the whole string, so its time reveals nothing about a secret.
-  const hashed = new LRUCache<string, Buffer>({ max: 16 });
-  const digestOf = (presented: string): Buffer => {
-    const known = hashed.get(presented);
-    if (known !== undefined) return known;
-    // Node decodes header bytes as Latin-1. This restores the sent bytes, so a secret beyond ASCII matches.
-    const digest = sha256(Buffer.from(presented, 'latin1'));
-    hashed.set(presented, digest);
-    return digest;
-  };
   // Every configured secret is compared, so the time does not reveal which one matched.
   const isKnown = (digest: Buffer): boolean =>
     secrets.digests().filter((known) => timingSafeEqual(known, digest)).length > 0;
@@ -58,13 +46,10 @@ export function makeCheckAgentSecret(
       onRefused('missing');
       throw new HttpError('unauthorized', 'X-Agent-Secret is missing');
     }
-    const digest = digestOf(presented);
+    // Node decodes header bytes as Latin-1. This restores the sent bytes, so a secret beyond ASCII matches.
+    const digest = hash('sha256', Buffer.from(presented, 'latin1'), 'buffer');
     return isKnown(digest) ? undefined : checkAgain(digest);
   };
-}
-
-function sha256(bytes: Buffer): Buffer {
-  return hash('sha256', bytes, 'buffer');
 }
 
 const charactersMax = 256;

@@ -1,5 +1,4 @@
 import { parse } from 'node:querystring';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import {
   type FieldProblem,
@@ -28,14 +27,11 @@ export function validatePath<Output>(schema: z.ZodType<Output>, value: unknown, 
 
 /**
  * Makes the parser of a route's query. It refuses a parameter that the schema does not have, unless the schema is a loose
- * object. It caches the last hundred results, because pollers repeat the same query. The parser throws InvalidInput.
+ * object. The parser throws InvalidInput.
  */
 export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: string) => Query {
   const known = parameterNames(schema);
-  const cached = new LRUCache<string, { readonly query: Query }>({ max: 100 });
   return (querystring) => {
-    const earlier = cached.get(querystring);
-    if (earlier !== undefined) return earlier.query;
     const { query: given, problems } = readQuery(querystring, known);
     const result = schema.safeParse(given);
     if (problems.length > 0 || !result.success) {
@@ -43,7 +39,6 @@ export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: 
       const others = fieldProblems(schema, given, 'query').filter(({ field }) => !named.has(field));
       throw new InvalidInput([...problems, ...others]);
     }
-    cached.set(querystring, { query: result.data });
     return result.data;
   };
 }

@@ -2,13 +2,10 @@ import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain
 
 const none: ReadonlySet<string> = new Set();
 
-/** The keys of each path. A split takes longer than all else for most paths. */
-const keysOfPaths = new Map<string, readonly string[]>();
-
 /** Returns the strings at a dotted path of a document. For a list on the path or at its end, every element counts. */
 export function indexValues(body: JsonObject | null, path: string): ReadonlySet<string> {
   if (body === null) return none;
-  const keys = keysOf(path);
+  const keys = path.split('.');
   const [only] = keys;
   // Most paths are one key of a string or a list of strings; the steps below take several times as long.
   if (keys.length === 1 && only !== undefined) {
@@ -27,16 +24,6 @@ export function indexValues(body: JsonObject | null, path: string): ReadonlySet<
     );
   }
   return new Set(reached.flatMap(elements).filter(isString));
-}
-
-/** The indexes of all views are the only paths, so the map stays small. */
-function keysOf(path: string): readonly string[] {
-  let keys = keysOfPaths.get(path);
-  if (keys === undefined) {
-    keys = path.split('.');
-    keysOfPaths.set(path, keys);
-  }
-  return keys;
 }
 
 function isString(value: JsonValue): value is string {

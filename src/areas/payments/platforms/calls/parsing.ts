@@ -42,21 +42,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The steps of paths. All of them are written in the source, so there are few. */
-const stepsOfPaths = new Map<string, readonly string[]>();
-
-function stepsOf(path: string): readonly string[] {
-  const known = stepsOfPaths.get(path);
-  if (known !== undefined) return known;
-  const steps = path.split('.');
-  stepsOfPaths.set(path, steps);
-  return steps;
-}
-
 /** Returns the value at a dotted path, from own properties only; undefined if a step is missing. */
 export function at(value: unknown, path: string): unknown {
   let found = value;
-  for (const step of stepsOf(path)) {
+  for (const step of path.split('.')) {
     if (!isFields(found) || !Object.hasOwn(found, step)) return undefined;
     found = found[step];
   }
