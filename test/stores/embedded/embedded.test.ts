@@ -172,6 +172,40 @@ test.serial('An index that a collection receives later covers its existing docum
   t.deepEqual(ids(await readModelStore.find(view, query)), ['a', 'c']);
 });
 
+test.serial(
+  'Documents of a commit that its thread has not reported yet are found, and are no damage',
+  async (t) => {
+    // Given a document and an absence that the store has cached
+    const { directory, readModelStore } = await givenDocuments(t);
+    const view = 'things@1.1';
+    await readModelStore.ensureCollection(view, ['owner']);
+    await readModelStore.write(view, [wholeFold('a', 0n, { owner: 'ada' })]);
+    t.is((await readModelStore.getMany(view, ['a', 'b'])).length, 1);
+    // When both change while this thread is busy
+    const writing = readModelStore.write(view, [
+      wholeFold('a', 1n, { owner: 'bob' }),
+      wholeFold('b', 0n, { owner: 'bob' }),
+    ]);
+    await setImmediate();
+    const reader = openReader(join(directory, 'read-models.db'));
+    const select = reader.query("SELECT count(*) FROM documents WHERE id = 'b'");
+    while (!isDeepStrictEqual(select.all(), [[1n]]));
+    reader.close();
+    // Then
+    const query = { where: { field: 'owner', equals: 'bob' }, limit: 9 };
+    t.deepEqual(await readModelStore.ids(view, query), ['a', 'b']);
+    const found = await readModelStore.find(view, query);
+    t.deepEqual(
+      found.map(({ id, revision }) => [id, revision]),
+      [
+        ['a', 1n],
+        ['b', 0n],
+      ],
+    );
+    await writing;
+  },
+);
+
 test.serial('Lists are in order while the index takes in the newest entries, many at a time', async (t) => {
   const { directory, readModelStore } = await givenDocuments(t);
   const view = 'things@1.1';

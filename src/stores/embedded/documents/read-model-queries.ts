@@ -203,15 +203,20 @@ function toSized(
 }
 
 /** Checks that documents belong to the index entries that led to them. @throws StoreDamaged */
-export function assertHas(
+function assertHas(found: readonly StoredDocument[], where: NonNullable<DocumentQuery['where']>): void {
+  if (!haveValue(found, where))
+    throw damage(readModelsFormat, 'an index names a document that does not belong to it');
+}
+
+/** Returns whether documents belong to the index entries that led to them. */
+export function haveValue(
   found: readonly StoredDocument[],
   where: NonNullable<DocumentQuery['where']>,
-): void {
+): boolean {
   const wanted = new Set(('equals' in where ? [where.equals] : where.anyOf).map(asStored));
-  for (const { body } of found) {
-    if (![...indexValues(body, where.field)].some((value) => wanted.has(asStored(value))))
-      throw damage(readModelsFormat, 'an index names a document that does not belong to it');
-  }
+  return found.every(({ body }) =>
+    [...indexValues(body, where.field)].some((value) => wanted.has(asStored(value))),
+  );
 }
 
 /** Returns a text as SQLite stores it. */
