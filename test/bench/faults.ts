@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { v4 } from 'uuid';
 import { scrubOnce } from '../../src/stores/embedded/documents/start-scrub.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { keyEnvironment } from '../support/examples/service-keys.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { viewsAtHead } from '../support/given/backups.js';
 import { makeDirectory } from '../support/servers/embedded-directory.js';

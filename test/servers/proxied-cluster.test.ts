@@ -6,11 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { asObject, makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment } from '../support/servers/service-process.js';
 import { startCluster } from '../support/servers/eventstoredb-server/cluster.js';
-import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
-import { makeTestDatabase, mongoDbUrl } from '../support/servers/mongodb-server.js';
-import { unlimitedRates } from '../support/servers/overload.js';
 import {
   withoutLimits,
   givenDirectory,
@@ -19,8 +15,6 @@ import {
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
-import { makeServerLog } from '../support/servers/eventstoredb-server/log.js';
-import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { testCertificate, testKey } from '../support/servers/eventstoredb-server/tls.js';
 import { makeTestDatabase, mongoDbUrl } from '../support/servers/store-servers.js';
 

@@ -6,9 +6,8 @@ import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { eventually } from '../support/eventually.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import type { WebhookReceiver } from '../support/fakes/webhook-receiver.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
-import { anId } from '../support/given/given-webhooks.js';
+import { anId, type WebhookReceiver } from '../support/given/given-webhooks.js';
 
 const unguarded = makeOutgoingHttp({ isAllowed: () => true });
 const orderEvents = ['OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled'] as const;

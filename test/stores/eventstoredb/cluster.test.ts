@@ -10,15 +10,12 @@ import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.j
 import { eventually } from '../../support/eventually.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
 import { type ClusterOptions, startCluster } from '../../support/servers/eventstoredb-server/cluster.js';
-import { givenServer } from '../../support/servers/eventstoredb-server/server.js';
-import { openTestStore } from '../../support/servers/eventstoredb-server/server.js';
 import {
   givenServer,
   openTestStore,
   startEventStoreDbServer,
   type EventStoreDbServer,
 } from '../../support/servers/eventstoredb-server/server.js';
-import { makeServerLog } from '../../support/servers/eventstoredb-server/log.js';
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 
 const deps = { clock: realClock, random: makeSeededRandom(11) };

@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { eventually } from '../eventually.js';
-import { startWebhookReceiver, type WebhookReceiver } from '../fakes/webhook-receiver.js';
-import { givenWebhooks } from './given-webhooks.js';
+import { givenWebhooks, startWebhookReceiver, type WebhookReceiver } from './given-webhooks.js';
 
 /** Gives a world of outgoing events with one endpoint. @param others the number of further endpoints, for all types */
 export async function givenEndpoint(t: ExecutionContext, types = '*', others = 0) {
