@@ -9,7 +9,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { elementsOfRecord, type Pace, processPace } from '../../src/kit/pace.js';
 import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
 import { beginViewsFold, type FoldedViews } from './fold-views.js';
-import type { AuditEventResource, AuditStreamResource } from './resource.js';
+import type { AuditEventResource } from './resource.js';
 import { everyAggregate, wordsOf } from './words.js';
 
 /** A search as auditors ask for it. `from` and `to` are included. */
@@ -23,19 +23,7 @@ export interface AuditSearch {
 }
 
 /** Reads the audit log for people. `size` is the signed size; no later event shows. @throws StoreUnavailable */
-export interface AuditReader {
-  events(
-    search: AuditSearch,
-    size: number,
-  ): Promise<{ readonly items: readonly AuditEventResource[]; readonly next: number | null }>;
-  /**
-   * Folds a stream's events up to a moment: see `beginViewsFold`. Returns null if the stream did not exist then.
-   * @param at an index must be below `size`
-   */
-  streamAsOf(stream: string, at: Moment, size: number): Promise<AuditStreamResource | null>;
-  /** Returns the project of an event's stream; null for none. @param index below `size` */
-  projectAt(index: number, size: number): Promise<string | null>;
-}
+export type AuditReader = ReturnType<typeof makeAuditReader>;
 
 const streamPage = 500;
 
@@ -55,9 +43,9 @@ export function makeAuditReader({
   readonly projectOf: ProjectOf;
   readonly views: readonly AnyProjection[];
   readonly pace?: Pace;
-}): AuditReader {
+}) {
   return {
-    events: async ({ terms, from, to, before = Infinity, limit }, size) => {
+    events: async ({ terms, from, to, before = Infinity, limit }: AuditSearch, size: number) => {
       const [first, end] = await Promise.all([firstOf(from, size), endOf(to, size)]);
       const search = { terms, from: first, before: Math.min(before, end), limit };
       const { events, next } = await history.search(search, size);
@@ -69,13 +57,18 @@ export function makeAuditReader({
       }
       return { items, next };
     },
-    streamAsOf: async (stream, at, size) => {
+    /**
+     * Folds a stream's events up to a moment: see `beginViewsFold`. Returns null if the stream did not exist then.
+     * @param at an index must be below `size`
+     */
+    streamAsOf: async (stream: string, at: Moment, size: number) => {
       const index = 'index' in at ? at.index : await history.indexAt(at.time, size);
       const revision = index === null ? null : await history.revisionAt(stream, index, size);
       if (index === null || revision === null) return null;
       return { stream, index, revision: Number(revision), ...(await foldUpTo(stream, revision)) };
     },
-    projectAt: async (index, size) => projectOf(await history.locate(index, size)),
+    /** Returns the project of an event's stream; null for none. @param index below `size` */
+    projectAt: async (index: number, size: number) => projectOf(await history.locate(index, size)),
   };
 
   async function firstOf(from: Moment | undefined, size: number): Promise<number> {

@@ -48,4 +48,3 @@ export const auditStreamResource = z
     }),
   })
   .meta({ id: 'AuditStream' });
-export type AuditStreamResource = z.output<typeof auditStreamResource>;

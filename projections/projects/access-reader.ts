@@ -2,9 +2,9 @@ import type { Views } from '../../src/event-sourcing/views/views.js';
 import { projectsProjection } from './projects/projection.js';
 import { type ProjectAccess, projectAccessOf } from './projects/reader.js';
 import { sessionsProjection } from '../accounts/sessions/projection.js';
-import { type SessionAccess, sessionAccessOf } from '../accounts/sessions/reader.js';
+import { sessionAccessOf } from '../accounts/sessions/reader.js';
 import { usersProjection } from '../accounts/users/projection.js';
-import { type UserAccess, userAccessOf } from '../accounts/users/reader.js';
+import { userAccessOf } from '../accounts/users/reader.js';
 
 /** The ids that a request names before anything is read: those of its access token and of its path. */
 export interface SessionIds {
@@ -27,21 +27,13 @@ export interface ApiKeyAccess {
  * Reads what decides whether a request may proceed: the only reads that authorise. Each is one call to the store, and
  * none is cached, because a revoked session must end at once (src/areas/accounts/README.md#sessions). @throws StoreUnavailable
  */
-export interface AccessReader {
-  /** Returns null for each document that does not exist; the session is null also after its revocation. */
-  session(ids: SessionIds): Promise<{
-    readonly session: SessionAccess | null;
-    readonly user: UserAccess | null;
-    readonly project: ProjectAccess | null;
-  }>;
-  /** @param digest SHA-256 of the whole key, hexadecimal */
-  apiKey(digest: string): Promise<ApiKeyAccess | null>;
-}
+export type AccessReader = ReturnType<typeof makeAccessReader>;
 
-export function makeAccessReader({ views }: { readonly views: Views }): AccessReader {
+export function makeAccessReader({ views }: { readonly views: Views }) {
   const projects = views.of(projectsProjection);
   return {
-    session: async ({ sessionId, userId, projectId }) => {
+    /** Returns null for each document that does not exist; the session is null also after its revocation. */
+    session: async ({ sessionId, userId, projectId }: SessionIds) => {
       const ofSession = { projection: sessionsProjection, id: sessionId };
       const ofUser = { projection: usersProjection, id: userId };
       const [session, user, project = null] =
@@ -54,7 +46,8 @@ export function makeAccessReader({ views }: { readonly views: Views }): AccessRe
         project: project === null ? null : projectAccessOf(project),
       };
     },
-    apiKey: async (digest) => {
+    /** @param digest SHA-256 of the whole key, hexadecimal */
+    apiKey: async (digest: string): Promise<ApiKeyAccess | null> => {
       const where = { field: 'api_keys.digest', equals: digest };
       const [document] = await projects.find({ where, limit: 1 });
       const key = document?.body.api_keys.find((entry) => entry.digest === digest);

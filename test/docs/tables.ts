@@ -5,7 +5,7 @@ import { environmentSchema, secretNames } from '../../src/config/config.js';
 import { serviceVariables, type VariableDescription } from '../../src/config/descriptions.js';
 import { paymentVariables } from '../../src/areas/payments/platforms/configured.js';
 import { platforms } from '../../src/areas/payments/platforms/platforms.js';
-import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/storage/test-failure.js';
+import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/delivery/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
 import { eventsByArea, everyAggregate } from '../../projections/audit/words.js';
 import { factorHead, factorRows } from './factor-table.js';

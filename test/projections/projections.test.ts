@@ -8,7 +8,7 @@ import {
   type StorageDocument,
   storageConfigsProjection,
 } from '../../projections/storages/storage-configs/projection.js';
-import { describeFailure } from '../../src/areas/storages/domain/storage/test-failure.js';
+import { describeFailure } from '../../src/areas/storages/domain/delivery/test-failure.js';
 import { type UserDocument, usersProjection } from '../../projections/accounts/users/projection.js';
 import {
   assetId,

@@ -38,25 +38,7 @@ export interface SessionAccess {
 }
 
 /** @throws StoreUnavailable */
-export interface SessionReader {
-  /** Lists the sessions of a user that have not ended, newest first. */
-  list(
-    user: SessionEpoch & { readonly id: string },
-    page: Page,
-    now: Date,
-  ): Promise<readonly SessionResource[]>;
-  /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */
-  ids(userId: string, page: Page): Promise<readonly string[]>;
-  /**
-   * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
-   * 200.
-   * @param options.not the session that stays in any case
-   */
-  leastUsed(
-    userId: string,
-    options: { readonly keep: number; readonly not: string; readonly now: Date },
-  ): Promise<readonly string[]>;
-}
+export type SessionReader = ReturnType<typeof makeSessionReader>;
 
 const readAtOnce = 200;
 
@@ -66,14 +48,23 @@ export function makeSessionReader({
 }: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
-}): SessionReader {
+}) {
   const sessions = views.of(sessionsProjection);
   return {
-    ids: async (userId, page) => {
+    /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */
+    ids: async (userId: string, page: Page) => {
       const where = { field: 'user_id', equals: userId };
       return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
     },
-    leastUsed: async (userId, { keep, not, now }) => {
+    /**
+     * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
+     * 200.
+     * @param options.not the session that stays in any case
+     */
+    leastUsed: async (
+      userId: string,
+      { keep, not, now }: { readonly keep: number; readonly not: string; readonly now: Date },
+    ) => {
       const where = { field: 'user_id', equals: userId };
       const found = await sessions.find({ where, limit: keep + readAtOnce });
       const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);
@@ -87,7 +78,9 @@ export function makeSessionReader({
         );
       return others.slice(0, Math.max(0, others.length + 1 - keep)).map(({ id }) => id);
     },
-    list: async (user, page, now) => Promise.all((await findLive(user, page, now)).map(present)),
+    /** Lists the sessions of a user that have not ended, newest first. */
+    list: async (user: SessionEpoch & { readonly id: string }, page: Page, now: Date) =>
+      Promise.all((await findLive(user, page, now)).map(present)),
   };
 
   /** Reads past ended sessions, whose documents stay, until the page is full. */

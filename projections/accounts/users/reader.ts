@@ -25,33 +25,8 @@ export interface UserAccess extends SessionEpoch {
   readonly document: ViewDocument<UserDocument>;
 }
 
-export interface OperatedAccount {
-  readonly resource: AccountResource & Pick<UserResource, 'capacity_bytes' | 'used_bytes'>;
-  readonly epoch: SessionEpoch;
-}
-
 /** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
-export interface UserReader {
-  find(userId: string): Promise<Versioned<UserResource> | null>;
-  /** Lists all accounts for operators, oldest first. */
-  accounts(page: Page): Promise<readonly AccountResource[]>;
-  /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */
-  account(userId: string): Promise<OperatedAccount | null>;
-  /** Returns the user of a document that was just read. */
-  present(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>>;
-  /** Returns the fields that other users may see, by user id; without users that do not exist. */
-  people(userIds: readonly string[]): Promise<ReadonlyMap<string, Pick<UserResource, 'email' | 'nickname'>>>;
-  /** Returns the user after the registration, without any project yet. */
-  registered(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
-  /** Returns the user's passkeys, in order of registration. */
-  passkeys(document: ViewDocument<UserDocument>): Promise<readonly PasskeyResource[]>;
-  /** Returns a passkey after a command on its user; null where the user has it no more. */
-  passkeyAfter(documents: DocumentsAfter, passkeyId: string): Promise<PasskeyResource | null>;
-  /** Returns the ids of users with the passkey of a credential, one in practice. @param digest keyed, of the credential's id */
-  idsByCredential(digest: string): Promise<readonly string[]>;
-  /** Returns the user after a command. */
-  after(documents: DocumentsAfter): Promise<Versioned<UserResource>>;
-}
+export type UserReader = ReturnType<typeof makeUserReader>;
 
 export function makeUserReader({
   views,
@@ -62,15 +37,17 @@ export function makeUserReader({
   readonly sealer: Pick<Sealer, 'open'>;
   /** Sums the bytes of the projects that are billed to a user. Assets are of an area above this one. */
   readonly usedBytes: (userId: string) => Promise<number>;
-}): UserReader {
+}) {
   const users = views.of(usersProjection);
   return {
-    find: async (userId) => {
+    find: async (userId: string) => {
       const [document, used] = await Promise.all([users.get(userId), usedBytes(userId)]);
       return document === null ? null : present(document, used);
     },
-    accounts: async (page) => Promise.all((await users.find(page)).map(presentAccount)),
-    account: async (userId) => {
+    /** Lists all accounts for operators, oldest first. */
+    accounts: async (page: Page) => Promise.all((await users.find(page)).map(presentAccount)),
+    /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */
+    account: async (userId: string) => {
       const [document, used_bytes] = await Promise.all([users.get(userId), usedBytes(userId)]);
       if (document === null) return null;
       const { epoch, kept_session_id } = document.body;
@@ -78,8 +55,10 @@ export function makeUserReader({
       const resource = { ...(await presentAccount(document)), ...sums };
       return { resource, epoch: { epoch, kept_session_id } };
     },
+    /** Returns the user of a document that was just read. */
     present: presentNow,
-    people: async (userIds) => {
+    /** Returns the fields that other users may see, by user id; without users that do not exist. */
+    people: async (userIds: readonly string[]) => {
       const documents = await users.getMany(userIds);
       return new Map(
         await Promise.all(
@@ -87,15 +66,20 @@ export function makeUserReader({
         ),
       );
     },
-    registered: (documents) => present(documentAfter(usersProjection, documents), 0),
-    passkeys: (document) => presentPasskeys(document),
-    passkeyAfter: async (documents, passkeyId) => {
+    /** Returns the user after the registration, without any project yet. */
+    registered: (documents: DocumentsAfter) => present(documentAfter(usersProjection, documents), 0),
+    /** Returns the user's passkeys, in order of registration. */
+    passkeys: (document: ViewDocument<UserDocument>) => presentPasskeys(document),
+    /** Returns a passkey after a command on its user; null where the user has it no more. */
+    passkeyAfter: async (documents: DocumentsAfter, passkeyId: string) => {
       const passkeys = await presentPasskeys(documentAfter(usersProjection, documents));
       return passkeys.find(({ id }) => id === passkeyId) ?? null;
     },
-    idsByCredential: (digest) =>
+    /** Returns the ids of users with the passkey of a credential, one in practice. @param digest keyed, of the credential's id */
+    idsByCredential: (digest: string) =>
       users.ids({ where: { field: 'passkeys.credential_digest', equals: digest }, limit: 2 }),
-    after: (documents) => presentNow(documentAfter(usersProjection, documents)),
+    /** Returns the user after a command. */
+    after: (documents: DocumentsAfter) => presentNow(documentAfter(usersProjection, documents)),
   };
 
   async function presentNow(document: ViewDocument<UserDocument>): Promise<Versioned<UserResource>> {

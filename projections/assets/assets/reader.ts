@@ -90,69 +90,53 @@ function byField(view: Pick<View<AssetDocument>, 'findInOrder'>, projectId: stri
 export type { AssetResource } from './resource.js';
 
 /** @throws StoreUnavailable */
-export interface AssetReader {
-  /** Returns null if the project does not have the asset. */
-  find(projectId: string, assetId: string): Promise<Versioned<AssetResource> | null>;
-  /** Returns those of the assets that the project has, by id. */
-  findMany(projectId: string, assetIds: readonly string[]): Promise<ReadonlyMap<string, AssetResource>>;
-  /** Lists the project's assets that match the filter (docs/assets.md#find-assets). */
-  list(
-    projectId: string,
-    query: AssetQuery,
-  ): Promise<{ readonly items: AssetResource[]; readonly next: string | null }>;
-  /** Returns the asset after a command. */
-  after(documents: DocumentsAfter): Versioned<AssetResource>;
-  /** Returns whether the storage contains an asset. */
-  hasIn(storageId: string): Promise<boolean>;
-  /**
-   * Returns the ids of the assets that have the object, or a rendition of it, in the storage, and of the removed assets of
-   * which the service still deletes it; at most 10.
-   */
-  withObject(storageId: string, objectKey: string): Promise<readonly string[]>;
-  /**
-   * Returns which of the objects of a storage assets have, and which the service deletes. One call reads all of it.
-   * @param objectKeys at most 600: three readings of each object of a page
-   */
-  holding(
-    storageId: string,
-    objectKeys: readonly string[],
-  ): Promise<ReadonlyMap<string, 'already_an_asset' | 'being_deleted'>>;
-  /** Lists the removed assets whose objects were to be deleted from the storage and are still there, newest first. */
-  undeletedIn(storageId: string, page: Page): Promise<readonly UndeletedItem[]>;
-}
+export type AssetReader = ReturnType<typeof makeAssetReader>;
 
 /** The place of an item in the list is the id of its asset. */
 type UndeletedItem = UndeletedResource & { readonly id: string };
 
-export function makeAssetReader({ views }: { readonly views: Views }): AssetReader {
+export function makeAssetReader({ views }: { readonly views: Views }) {
   const stored = views.of(assetsProjection);
   const assets = assetsOf(views);
   return {
-    find: async (projectId, assetId) => {
+    /** Returns null if the project does not have the asset. */
+    find: async (projectId: string, assetId: string) => {
       const document = await assets.get(assetId);
       return document?.body.project_id === projectId ? present(document) : null;
     },
-    findMany: async (projectId, assetIds) => {
+    /** Returns those of the assets that the project has, by id. */
+    findMany: async (projectId: string, assetIds: readonly string[]) => {
       const documents = await assets.getMany(assetIds);
       const own = documents.filter(({ body }) => body.project_id === projectId);
       return new Map(own.map((document) => [document.id, present(document).resource]));
     },
-    list: async (projectId, query) => {
+    /** Lists the project's assets that match the filter (docs/assets.md#find-assets). */
+    list: async (projectId: string, query: AssetQuery) => {
       const { items: found, next } = await listAssets(assets, projectId, query);
       return { items: found.map((document) => present(document).resource), next };
     },
-    after: (documents) => {
+    /** Returns the asset after a command. */
+    after: (documents: DocumentsAfter) => {
       const document = documentAfter(assetsProjection, documents);
       if (!isAsset(document)) throw new Error('the command removed the asset');
       return present(document);
     },
-    hasIn: async (storageId) => {
+    /** Returns whether the storage contains an asset. */
+    hasIn: async (storageId: string) => {
       const where = { field: 'storage_id', equals: storageId };
       return (await assets.find({ where, limit: 1 })).length > 0;
     },
-    withObject: (storageId, objectKey) =>
+    /**
+     * Returns the ids of the assets that have the object, or a rendition of it, in the storage, and of the removed assets of
+     * which the service still deletes it; at most 10.
+     */
+    withObject: (storageId: string, objectKey: string) =>
       stored.ids({ where: { field: 'object_places', equals: objectPlace(storageId, objectKey) }, limit: 10 }),
-    holding: async (storageId, objectKeys) => {
+    /**
+     * Returns which of the objects of a storage assets have, and which the service deletes. One call reads all of it.
+     * @param objectKeys at most 600: three readings of each object of a page
+     */
+    holding: async (storageId: string, objectKeys: readonly string[]) => {
       const places = new Map(objectKeys.map((key) => [objectPlace(storageId, key), key]));
       const where = { field: 'object_places', anyOf: [...places.keys()] };
       const documents = await stored.find({ where, limit: objectKeys.length });
@@ -167,7 +151,8 @@ export function makeAssetReader({ views }: { readonly views: Views }): AssetRead
         ),
       );
     },
-    undeletedIn: async (storageId, page) => {
+    /** Lists the removed assets whose objects were to be deleted from the storage and are still there, newest first. */
+    undeletedIn: async (storageId: string, page: Page) => {
       const where = { field: 'deletes_in', equals: storageId };
       const documents = await stored.find({ where, descending: true, ...page });
       return documents.filter(isDeletion).map(presentUndeleted);

@@ -14,19 +14,12 @@ export const auditNameResource = z
     }),
   })
   .meta({ id: 'AuditName' });
-type AuditNameResource = z.output<typeof auditNameResource>;
 
 /** Kinds of streams that have a name. */
 export const namedKinds = ['user', 'project', 'share'] as const;
 type NamedKind = (typeof namedKinds)[number];
 
-export interface AuditNameReader {
-  /**
-   * Returns the present names of streams `<kind>-<id>`, in the order of the streams. Those without a name are left out: a share
-   * without a title, and what does not exist any more. @throws StoreUnavailable
-   */
-  names(streams: readonly string[]): Promise<AuditNameResource[]>;
-}
+export type AuditNameReader = ReturnType<typeof makeAuditNameReader>;
 
 /** Makes the reader. It opens nicknames and titles, never an address. */
 export function makeAuditNameReader({
@@ -37,11 +30,15 @@ export function makeAuditNameReader({
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly users: Pick<UserReader, 'people'>;
-}): AuditNameReader {
+}) {
   const projects = views.of(projectsProjection);
   const shares = views.of(sharesProjection);
   return {
-    names: async (streams) => {
+    /**
+     * Returns the present names of streams `<kind>-<id>`, in the order of the streams. Those without a name are left out: a share
+     * without a title, and what does not exist any more. @throws StoreUnavailable
+     */
+    names: async (streams: readonly string[]) => {
       const idsOf = (kind: NamedKind): readonly string[] =>
         streams.flatMap((stream) => (stream.startsWith(`${kind}-`) ? [stream.slice(kind.length + 1)] : []));
       const [people, projectDocuments, titles] = await Promise.all([

@@ -15,14 +15,7 @@ export interface NodeChecks {
 }
 
 /** Reads the counters of checks (src/areas/nodes/README.md#node-checks). @throws StoreUnavailable */
-export interface NodeCheckReader {
-  /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
-  all(): Promise<NodeChecks>;
-  /** Returns the counters of one node as they are now; null before its first check. */
-  one(nodeId: string): Promise<NodeCheck | null>;
-  /** Notes what this process has written, so that it shows its own writes at once. */
-  note(nodeId: string, check: NodeCheck): void;
-}
+export type NodeCheckReader = ReturnType<typeof makeNodeCheckReader>;
 
 const pageSize = 1_000;
 const maxAgeMs = 1_000;
@@ -41,14 +34,15 @@ export function makeNodeCheckReader({
 }: {
   readonly stateStore: Pick<StateStore, 'get' | 'list'>;
   readonly clock: Pick<Clock, 'now'>;
-}): NodeCheckReader {
+}) {
   const elapsedMs = makeElapsed(clock);
   let byNode = new Map<string, NodeCheck>();
   let version = 0;
   let reading: Reading | null = null;
 
   return {
-    all: async () => {
+    /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
+    all: async (): Promise<NodeChecks> => {
       const nowMs = elapsedMs();
       // A slow read is waited for: under steady traffic a read that took longer than its age would always have a successor.
       if (reading === null || (reading.isOver && nowMs - reading.startedMs >= maxAgeMs))
@@ -56,11 +50,13 @@ export function makeNodeCheckReader({
       await reading.done;
       return { byNode, version };
     },
-    one: async (nodeId) => {
+    /** Returns the counters of one node as they are now; null before its first check. */
+    one: async (nodeId: string) => {
       const record = await stateStore.get(nodeCheckKey(nodeId));
       return record === null ? null : nodeCheck.parse(record.value);
     },
-    note: (nodeId, check) => {
+    /** Notes what this process has written, so that it shows its own writes at once. */
+    note: (nodeId: string, check: NodeCheck) => {
       reading?.noted.add(nodeId);
       if (!isNewer(check, byNode.get(nodeId))) return;
       byNode.set(nodeId, check);

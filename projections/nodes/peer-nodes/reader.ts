@@ -2,8 +2,8 @@ import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/nod
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
-import { type FilteredPage, type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
-import type { NodeCheckReader, NodeChecks } from './checks.js';
+import { type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
+import type { NodeCheckReader } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
 import {
   type NodeResource,
@@ -61,24 +61,7 @@ export interface NodeFilter {
 }
 
 /** @throws StoreUnavailable */
-export interface NodeReader {
-  find(nodeId: string): Promise<Versioned<OperatedNode> | null>;
-  /** Returns the node after a command. */
-  after(documents: DocumentsAfter): Promise<Versioned<OperatedNode>>;
-  /**
-   * Reads all nodes, without their counters.
-   * @param clock permits a list of the same second where the store does not detect changes
-   */
-  listed(clock?: Pick<Clock, 'now'>): Promise<ListedNodes>;
-  /** Returns the counters of all nodes, at most 1 s old. */
-  checks(): Promise<NodeChecks>;
-  /** Lists all nodes in order of id. */
-  list(clock?: Pick<Clock, 'now'>): Promise<readonly OperatedNode[]>;
-  /** Returns a page of the nodes. */
-  page(page: Page & { readonly sort: NodeSort }, filter: NodeFilter): Promise<FilteredPage<OperatedNode>>;
-  /** Lists all nodes except the asking one. An unknown one leaves none out. */
-  peers(of: PeerOf): Promise<readonly NodeResource[]>;
-}
+export type NodeReader = ReturnType<typeof makeNodeReader>;
 
 const pageSize = 200;
 
@@ -88,27 +71,35 @@ export function makeNodeReader({
 }: {
   readonly views: Views;
   readonly nodeChecks: Pick<NodeCheckReader, 'all' | 'one'>;
-}): NodeReader {
+}) {
   const nodes = views.of(peerNodesProjection);
   let cached: { readonly token: string; readonly items: Promise<ListedNodes> } | null = null;
   let newest: ListedNodes = [];
 
   return {
-    find: async (nodeId) => {
+    find: async (nodeId: string) => {
       const [document, check] = await Promise.all([nodes.get(nodeId), nodeChecks.one(nodeId)]);
       return document === null ? null : versioned(document, check);
     },
-    after: async (documents) => {
+    /** Returns the node after a command. */
+    after: async (documents: DocumentsAfter) => {
       const document = documentAfter(peerNodesProjection, documents);
       return versioned(document, await nodeChecks.one(document.id));
     },
+    /**
+     * Reads all nodes, without their counters.
+     * @param clock permits a list of the same second where the store does not detect changes
+     */
     listed,
+    /** Returns the counters of all nodes, at most 1 s old. */
     checks: () => nodeChecks.all(),
-    list: async (clock) => {
+    /** Lists all nodes in order of id. */
+    list: async (clock?: Pick<Clock, 'now'>) => {
       const [documents, { byNode }] = await Promise.all([listed(clock), nodeChecks.all()]);
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
-    page: async ({ sort, ...page }, filter) => {
+    /** Returns a page of the nodes. */
+    page: async ({ sort, ...page }: Page & { readonly sort: NodeSort }, filter: NodeFilter) => {
       const matches = matchesOf(filter);
       const shown = ({ body }: ViewDocument<NodeDocument>) => ({ ...body, status: statusShown(body) });
       const descending = sort.startsWith('-');
@@ -122,7 +113,8 @@ export function makeNodeReader({
       ]);
       return { items: items.map((document) => operated(document, byNode.get(document.id))), next };
     },
-    peers: async (of) => {
+    /** Lists all nodes except the asking one. An unknown one leaves none out. */
+    peers: async (of: PeerOf) => {
       const [documents, { byNode }] = await Promise.all([listed(), nodeChecks.all()]);
       return documents
         .filter(({ id, body }) => ('nodeId' in of ? id !== of.nodeId : body.ip_address !== of.address))

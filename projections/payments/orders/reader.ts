@@ -5,16 +5,9 @@ import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
-import {
-  type CreationPage,
-  type FilteredPage,
-  filteredPage,
-  firstIdOf,
-  matchesOf,
-} from '../../filtered-page.js';
+import { type CreationPage, filteredPage, firstIdOf, matchesOf } from '../../filtered-page.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
 import {
-  type OrderForOperator,
   type OrderResource,
   type PaymentEntry,
   type ReviewResource,
@@ -75,32 +68,7 @@ export type { OrderResource } from './resource.js';
 export type OrdersOf = { readonly userId: string } | { readonly projectId: string };
 
 /** @throws StoreUnavailable */
-export interface OrderReader {
-  /** Returns null if the user does not have the order. */
-  find(userId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
-  /** Returns null if the order was not placed for the project. */
-  findOfProject(projectId: string, orderId: string): Promise<Versioned<OrderResource> | null>;
-  /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
-  forOperator(idOrNumber: string): Promise<OrderForOperator | null>;
-  /** Returns a page of the orders of a user or of a project. */
-  page(
-    of: OrdersOf,
-    page: CreationPage,
-    filter: { readonly status?: OrderStatus | undefined },
-  ): Promise<FilteredPage<OrderResource>>;
-  /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
-  inReview(page: Page): Promise<readonly ReviewResource[]>;
-  /** Counts the first `limit` of them by reason; 0 for a reason without one. */
-  reviewReasons(limit: number): Promise<ReadonlyMap<string, number>>;
-  /** Returns whether there is an order that has not failed, expired or been canceled. */
-  anyKept(of: OrdersOf): Promise<boolean>;
-  /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
-  openIds(userId: string, limit: number): Promise<readonly string[]>;
-  /** Lists the orders of all users that were placed in a period, oldest first. */
-  placedIn(period: { readonly from: Date; readonly to: Date }, page: Page): Promise<readonly OrderResource[]>;
-  /** Returns the order after a command. */
-  after(documents: DocumentsAfter): Versioned<OrderResource>;
-}
+export type OrderReader = ReturnType<typeof makeOrderReader>;
 
 const appliedMax = 100;
 
@@ -110,7 +78,7 @@ export function makeOrderReader({
 }: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
-}): OrderReader {
+}) {
   const orders = views.of(ordersProjection);
   const transactions = views.of(transactionsProjection);
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
@@ -127,15 +95,18 @@ export function makeOrderReader({
     return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
   };
   return {
-    find: async (userId, orderId) => {
+    /** Returns null if the user does not have the order. */
+    find: async (userId: string, orderId: string) => {
       const document = await orders.get(orderId);
       return document?.body.user_id === userId ? present(document) : null;
     },
-    findOfProject: async (projectId, orderId) => {
+    /** Returns null if the order was not placed for the project. */
+    findOfProject: async (projectId: string, orderId: string) => {
       const document = await orders.get(orderId);
       return document?.body.project_id === projectId ? present(document) : null;
     },
-    forOperator: async (idOrNumber) => {
+    /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
+    forOperator: async (idOrNumber: string) => {
       const orderId = parseOrderNumber(idOrNumber) ?? idOrNumber;
       const where = { field: 'applied_to', equals: orderId };
       const [found, told] = await Promise.all([
@@ -149,7 +120,8 @@ export function makeOrderReader({
       const decisions = await openDecisions(sealer, [...found.body.decisions, ...applied]);
       return { ...present(found).resource, decisions };
     },
-    page: async (of, page, filter) => {
+    /** Returns a page of the orders of a user or of a project. */
+    page: async (of: OrdersOf, page: CreationPage, filter: { readonly status?: OrderStatus | undefined }) => {
       const where = whereOf(of);
       const matches = matchesOf(filter);
       const { items, next } = await filteredPage(
@@ -159,13 +131,16 @@ export function makeOrderReader({
       );
       return { items: items.map((document) => present(document).resource), next };
     },
+    /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
     inReview,
-    reviewReasons: async (limit) => {
+    /** Counts the first `limit` of them by reason; 0 for a reason without one. */
+    reviewReasons: async (limit: number) => {
       const counts = new Map<string, number>(reviewReason.options.map((reason) => [reason, 0]));
       for (const { reason } of await inReview({ limit })) counts.set(reason, (counts.get(reason) ?? 0) + 1);
       return counts;
     },
-    anyKept: async (of) => {
+    /** Returns whether there is an order that has not failed, expired or been canceled. */
+    anyKept: async (of: OrdersOf) => {
       for (let after: string | undefined; ;) {
         const where = whereOf(of);
         const found = await orders.find({
@@ -178,16 +153,22 @@ export function makeOrderReader({
         if (after === undefined || found.length < appliedMax) return false;
       }
     },
-    openIds: async (userId, limit) => {
+    /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
+    openIds: async (userId: string, limit: number) => {
       const documents = await orders.find({ where: { field: 'open_for', equals: userId }, limit });
       return documents.map(({ id }) => id);
     },
-    placedIn: async ({ from, to }, { after = firstIdOf(from), limit }) => {
+    /** Lists the orders of all users that were placed in a period, oldest first. */
+    placedIn: async (
+      { from, to }: { readonly from: Date; readonly to: Date },
+      { after = firstIdOf(from), limit }: Page,
+    ) => {
       const documents = await orders.find({ after, limit });
       const end = firstIdOf(to);
       return documents.filter(({ id }) => id < end).map((document) => present(document).resource);
     },
-    after: (documents) => present(documentAfter(ordersProjection, documents)),
+    /** Returns the order after a command. */
+    after: (documents: DocumentsAfter) => present(documentAfter(ordersProjection, documents)),
   };
 }
 

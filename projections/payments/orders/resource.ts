@@ -79,7 +79,6 @@ export type OrderForOperator = z.infer<typeof orderForOperator>;
 export const reviewReason = z
   .enum([...mismatchReason.options, ...unusedReason.options])
   .meta({ id: 'PaymentReviewReason' });
-export type ReviewReason = z.infer<typeof reviewReason>;
 
 /** A report about an order that differs from the order, or a payment that bought nothing. */
 export const reviewResource = z

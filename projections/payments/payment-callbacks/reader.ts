@@ -55,14 +55,7 @@ export const paymentCallbackResource = z
 export type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;
 
 /** @throws StoreUnavailable */
-export interface PaymentCallbackReader {
-  /** Lists the oldest pending report of each stream, oldest first. @param page `after`: see `unmatchedPlace` */
-  unmatched(page: Page): Promise<readonly UnmatchedResource[]>;
-  /** Returns a report; null if there is none of this name. */
-  find(name: string): Promise<PaymentCallbackResource | null>;
-  /** Lists the reports of the transaction with this id; at most 100. */
-  ofTransaction(transactionId: string): Promise<readonly PaymentCallbackResource[]>;
-}
+export type PaymentCallbackReader = ReturnType<typeof makePaymentCallbackReader>;
 
 const foundMax = 100;
 const shownNotification = unmatchedResource.shape.notifications.element;
@@ -73,11 +66,12 @@ export function makePaymentCallbackReader({
 }: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
-}): PaymentCallbackReader {
+}) {
   const transactions = views.of(transactionsProjection);
   const orders = views.of(ordersProjection);
   return {
-    unmatched: async ({ after, limit }) => {
+    /** Lists the oldest pending report of each stream, oldest first. @param page `after`: see `unmatchedPlace` */
+    unmatched: async ({ after, limit }: Page) => {
       // A stream has one place in the list.
       const [value = '', id = ''] = (after ?? '').split(/[/@]/);
       const place = after === undefined ? {} : { after: { value, id } };
@@ -90,13 +84,15 @@ export function makePaymentCallbackReader({
         return pending.slice(0, 1);
       });
     },
-    find: async (name) => {
+    /** Returns a report; null if there is none of this name. */
+    find: async (name: string) => {
       const [stream = '', revision] = name.split('@');
       const found = await transactions.get(stream);
       const report = found?.body.reports.find((one) => one.revision === Number(revision));
       return found === null || report === undefined ? null : shownReport(found, report);
     },
-    ofTransaction: async (transactionId) => {
+    /** Lists the reports of the transaction with this id; at most 100. */
+    ofTransaction: async (transactionId: string) => {
       const where = { field: 'transaction_id', equals: transactionId };
       const found = await transactions.find({ where, limit: foundMax });
       const shown = found.flatMap((one) => one.body.reports.map((report) => () => shownReport(one, report)));

@@ -23,27 +23,24 @@ export const apiKeyResource = z
 export type ApiKeyResource = z.infer<typeof apiKeyResource>;
 
 /** Reads keys in the documents of their projects. */
-export interface ApiKeyReader {
-  /** Lists the project's keys that are not revoked, newest first. @param filter.expired by `now`; all keys when left out */
-  list(
-    project: Pick<ProjectAccess, 'document'>,
-    page: Page,
-    filter: { readonly expired?: boolean | undefined; readonly now: Date },
-  ): readonly ApiKeyResource[];
-  /** Returns the key after a command; null if it does not exist. */
-  after(documents: DocumentsAfter, keyId: string): ApiKeyResource | null;
-}
+export type ApiKeyReader = ReturnType<typeof makeApiKeyReader>;
 
-export function makeApiKeyReader(): ApiKeyReader {
+export function makeApiKeyReader() {
   return {
-    list: ({ document: { body } }, page, { expired, now }) => {
+    /** Lists the project's keys that are not revoked, newest first. @param filter.expired by `now`; all keys when left out */
+    list: (
+      { document: { body } }: Pick<ProjectAccess, 'document'>,
+      page: Page,
+      { expired, now }: { readonly expired?: boolean | undefined; readonly now: Date },
+    ) => {
       const isExpired = ({ expires_at }: { readonly expires_at: string }): boolean =>
         Date.parse(expires_at) <= now.getTime();
       const keys =
         expired === undefined ? body.api_keys : body.api_keys.filter((key) => isExpired(key) === expired);
       return pageOfEntries(keys, page).map((entry) => resourceOf(apiKeyResource, entry));
     },
-    after: (documents, keyId) => {
+    /** Returns the key after a command; null if it does not exist. */
+    after: (documents: DocumentsAfter, keyId: string) => {
       const { body } = documentAfter(projectsProjection, documents);
       const entry = body.api_keys.find(({ id }) => id === keyId);
       return entry === undefined ? null : resourceOf(apiKeyResource, entry);

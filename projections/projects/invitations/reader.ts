@@ -31,18 +31,8 @@ export interface Addressee {
   readonly email_digest: string | null;
 }
 
-export interface FoundInvitation {
-  readonly projectId: string;
-  readonly kind: InvitationResource['kind'];
-  readonly role: InvitationResource['role'];
-}
-
 /** Reads the open invitations and offers of a user. A project has at most one. @throws StoreUnavailable */
-export interface InvitationReader {
-  /** Lists them by project, the newest project first. `Page.after` is the id of a project. */
-  list(user: Addressee, page: Page, now: Date): Promise<readonly InvitationResource[]>;
-  find(user: Addressee, invitationId: string, now: Date): Promise<FoundInvitation | null>;
-}
+export type InvitationReader = ReturnType<typeof makeInvitationReader>;
 
 interface Entry extends Omit<InvitationResource, 'invited_by'> {
   /** The user id of the member who invites or offers. */
@@ -57,11 +47,12 @@ export function makeInvitationReader({
 }: {
   readonly views: Views;
   readonly users: Pick<UserReader, 'people'>;
-}): InvitationReader {
+}) {
   const projects = views.of(projectsProjection);
   return {
-    list: async (user, page, now) => present(await entries(user, page, now)),
-    find: async (user, invitationId, now) => {
+    /** Lists them by project, the newest project first. `Page.after` is the id of a project. */
+    list: async (user: Addressee, page: Page, now: Date) => present(await entries(user, page, now)),
+    find: async (user: Addressee, invitationId: string, now: Date) => {
       for (let after: string | undefined; ;) {
         const page = { limit: readAtOnce, ...(after === undefined ? {} : { after }) };
         const found = await entries(user, page, now);

@@ -67,18 +67,7 @@ export interface OpenInvitation {
 }
 
 /** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
-export interface MemberReader {
-  /** Lists the members and invitations that the view selects, newest id first. */
-  list(
-    project: Pick<ProjectAccess, 'document'>,
-    page: Page,
-    view: MemberView & { readonly filter?: MemberFilter },
-  ): Promise<readonly MemberResource[]>;
-  /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
-  after(documents: DocumentsAfter, memberId: string, now: Date): Promise<MemberResource | null>;
-  /** Lists the open invitations of an address in all projects. The view may be stale. */
-  invitationsTo(email_digest: string): Promise<readonly OpenInvitation[]>;
-}
+export type MemberReader = ReturnType<typeof makeMemberReader>;
 
 const pageSize = 200;
 
@@ -92,10 +81,15 @@ export function makeMemberReader({
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly users: Pick<UserReader, 'people'>;
-}): MemberReader {
+}) {
   const projects = views.of(projectsProjection);
   return {
-    list: async ({ document: { id, body } }, page, view) => {
+    /** Lists the members and invitations that the view selects, newest id first. */
+    list: async (
+      { document: { id, body } }: Pick<ProjectAccess, 'document'>,
+      page: Page,
+      view: MemberView & { readonly filter?: MemberFilter },
+    ) => {
       const { members, invitations, offers } = openAt(body, view.now);
       const matches = matchesOf(view.filter ?? {});
       const entries = [...members, ...invitations]
@@ -107,7 +101,8 @@ export function makeMemberReader({
         view,
       );
     },
-    after: async (documents, memberId, now) => {
+    /** Returns a member or an invitation after a command, with the address; null if it does not exist. */
+    after: async (documents: DocumentsAfter, memberId: string, now: Date) => {
       const { id, body } = documentAfter(projectsProjection, documents);
       const { members, invitations, offers } = openAt(body, now);
       const entry = [...members, ...invitations].find((one) => idOf(one) === memberId);
@@ -115,7 +110,8 @@ export function makeMemberReader({
       const [member = null] = await present({ id, offers }, [entry], { withAddresses: true, now });
       return member;
     },
-    invitationsTo: async (email_digest) => {
+    /** Lists the open invitations of an address in all projects. The view may be stale. */
+    invitationsTo: async (email_digest: string) => {
       const where = { field: 'invitations.email_digest', equals: email_digest };
       const found: OpenInvitation[] = [];
       for (let after: string | undefined; ;) {

@@ -5,7 +5,7 @@ import { roleIn } from '../../../src/areas/projects/domain/project/fold.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';
-import { type CreationPage, type FilteredPage, filteredPage } from '../../filtered-page.js';
+import { type CreationPage, filteredPage } from '../../filtered-page.js';
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { accentColor } from '../../../src/areas/projects/domain/project/events.js';
@@ -59,26 +59,7 @@ export interface ProjectFilter {
 }
 
 /** @throws StoreUnavailable */
-export interface ProjectReader {
-  /**
-   * Returns the project as a user sees it; null if the user is not a member.
-   * @param options.asAuditor treats users who are not members as viewers
-   */
-  present(
-    project: Pick<ProjectAccess, 'document'>,
-    userId: string,
-    options?: { readonly asAuditor: boolean },
-  ): Promise<Versioned<ProjectResource> | null>;
-  /** Lists the user's projects, newest first. */
-  list(userId: string, page: Page): Promise<readonly Versioned<ProjectResource>[]>;
-  /** Returns a page of the user's projects. */
-  page(userId: string, page: CreationPage, filter: ProjectFilter): Promise<FilteredPage<ProjectResource>>;
-  /** Returns the project after a command; null if the user is not a member. */
-  after(documents: DocumentsAfter, userId: string): Promise<Versioned<ProjectResource> | null>;
-  /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
-  ownedIds(userId: string, limit: number): Promise<readonly string[]>;
-  access(projectId: string): Promise<ProjectAccess | null>;
-}
+export type ProjectReader = ReturnType<typeof makeProjectReader>;
 
 /** What the assets of projects use, which are of an area above this one. */
 export interface ProjectUsage {
@@ -86,22 +67,25 @@ export interface ProjectUsage {
   ofProjects(projectIds: readonly string[]): Promise<(projectId: string) => number>;
 }
 
-export function makeProjectReader({
-  views,
-  usage,
-}: {
-  readonly views: Views;
-  readonly usage: ProjectUsage;
-}): ProjectReader {
+export function makeProjectReader({ views, usage }: { readonly views: Views; readonly usage: ProjectUsage }) {
   const projects = views.of(projectsProjection);
   return {
-    present: ({ document }, userId, { asAuditor } = { asAuditor: false }) =>
-      presentOne(document, userId, asAuditor ? 'viewer' : null),
-    list: async (userId, page) => {
+    /**
+     * Returns the project as a user sees it; null if the user is not a member.
+     * @param options.asAuditor treats users who are not members as viewers
+     */
+    present: (
+      { document }: Pick<ProjectAccess, 'document'>,
+      userId: string,
+      { asAuditor }: { readonly asAuditor: boolean } = { asAuditor: false },
+    ) => presentOne(document, userId, asAuditor ? 'viewer' : null),
+    /** Lists the user's projects, newest first. */
+    list: async (userId: string, page: Page) => {
       const where = { field: 'members.user_id', equals: userId };
       return presentEach(await projects.find({ where, descending: true, ...page }), userId);
     },
-    page: async (userId, page, { role, q }) => {
+    /** Returns a page of the user's projects. */
+    page: async (userId: string, page: CreationPage, { role, q }: ProjectFilter) => {
       const words = q === undefined ? [] : searchedWords(q);
       const matches = ({ body }: ViewDocument<ProjectDocument>): boolean =>
         (role === undefined || roleIn(body, userId) === role) &&
@@ -112,9 +96,13 @@ export function makeProjectReader({
       const { items, next } = await filteredPage(projects, { where, ...page }, isFiltered ? matches : null);
       return { items: (await presentEach(items, userId)).map(({ resource }) => resource), next };
     },
-    after: (documents, userId) => presentOne(documentAfter(projectsProjection, documents), userId),
-    ownedIds: (userId, limit) => projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),
-    access: async (projectId) => {
+    /** Returns the project after a command; null if the user is not a member. */
+    after: (documents: DocumentsAfter, userId: string) =>
+      presentOne(documentAfter(projectsProjection, documents), userId),
+    /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
+    ownedIds: (userId: string, limit: number) =>
+      projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),
+    access: async (projectId: string) => {
       const document = await projects.get(projectId);
       return document === null ? null : projectAccessOf(document);
     },

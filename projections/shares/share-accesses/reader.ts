@@ -1,12 +1,5 @@
 import type { ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import {
-  type CreationPage,
-  type FilteredPage,
-  firstIdOf,
-  lastIdOf,
-  matchingPage,
-  pageFrom,
-} from '../../filtered-page.js';
+import { type CreationPage, firstIdOf, lastIdOf, matchingPage, pageFrom } from '../../filtered-page.js';
 import { type ShareAccessDocument, shareAccessesProjection } from './projection.js';
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
@@ -23,7 +16,6 @@ export const shareAccessResource = z
     }),
   })
   .meta({ id: 'ShareAccess' });
-export type ShareAccessResource = z.infer<typeof shareAccessResource>;
 
 /** What a list of accesses selects. */
 export interface ShareAccessFilter {
@@ -34,19 +26,17 @@ export interface ShareAccessFilter {
 }
 
 /** @throws StoreUnavailable */
-export interface ShareAccessReader {
-  /** Returns a page of the accesses of a share of the project, revoked or not. */
-  page(
-    share: { readonly projectId: string; readonly shareId: string },
-    page: CreationPage,
-    filter: ShareAccessFilter,
-  ): Promise<FilteredPage<ShareAccessResource>>;
-}
+export type ShareAccessReader = ReturnType<typeof makeShareAccessReader>;
 
-export function makeShareAccessReader({ views }: { readonly views: Views }): ShareAccessReader {
+export function makeShareAccessReader({ views }: { readonly views: Views }) {
   const accesses = views.of(shareAccessesProjection);
   return {
-    page: async ({ projectId, shareId }, { descending, ...page }, { downloaded, ...period }) => {
+    /** Returns a page of the accesses of a share of the project, revoked or not. */
+    page: async (
+      { projectId, shareId }: { readonly projectId: string; readonly shareId: string },
+      { descending, ...page }: CreationPage,
+      { downloaded, ...period }: ShareAccessFilter,
+    ) => {
       const where = { field: 'share_id', equals: shareId };
       const { start, isPast } = boundsOf(period, descending);
       const { items, next } = await matchingPage<ViewDocument<ShareAccessDocument>>(page, {

@@ -13,7 +13,7 @@ import { shareDownloadsTally, shareViewsTally } from '../share-accesses/projecti
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { assetsOf } from '../../assets/assets/projection.js';
 import { type ShareDocument, sharesProjection } from './projection.js';
-import { type CreationPage, filteredPage, type FilteredPage } from '../../filtered-page.js';
+import { type CreationPage, filteredPage } from '../../filtered-page.js';
 import { shareResource, type ShareResource } from './resource.js';
 
 export type { ShareResource } from './resource.js';
@@ -36,27 +36,7 @@ function stateOf(share: ShareDocument, now: Date): z.output<typeof shareState> {
 }
 
 /** @throws StoreUnavailable; errors of `Sealer.open` */
-export interface ShareReader {
-  /** Returns null if the project does not have the share. */
-  find(projectId: string, shareId: string): Promise<Versioned<ShareResource> | null>;
-  /** Returns a page of the project's shares that are not revoked. */
-  page(
-    projectId: string,
-    page: CreationPage,
-    filter: ShareFilter & { readonly now: Date },
-  ): Promise<FilteredPage<ShareResource>>;
-  /** Returns the share after a command; null if it has been revoked meanwhile. */
-  after(documents: DocumentsAfter): Promise<Versioned<ShareResource> | null>;
-  /** Returns the remaining uses after a command; null if uses are not limited. */
-  remainingUses(documents: DocumentsAfter): number | null;
-  /** Lists the ids of the shares of a project or of an asset that are not revoked. */
-  ids(
-    of: { readonly projectId: string } | { readonly assetId: string },
-    page: Page,
-  ): Promise<readonly string[]>;
-  /** Returns the id of the share whose token has the digest. */
-  idByToken(tokenDigest: string): Promise<string | null>;
-}
+export type ShareReader = ReturnType<typeof makeShareReader>;
 
 /** Facts of other streams about some shares. */
 interface Facts {
@@ -74,17 +54,23 @@ export function makeShareReader({
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly urlTemplate: string;
-}): ShareReader {
+}) {
   const shares = views.of(sharesProjection);
   const assets = assetsOf(views);
   const openings = views.totalsOf(shareViewsTally);
   const saves = views.totalsOf(shareDownloadsTally);
   return {
-    find: async (projectId, shareId) => {
+    /** Returns null if the project does not have the share. */
+    find: async (projectId: string, shareId: string) => {
       const document = await shares.get(shareId);
       return document?.body.project_id === projectId ? presentOne(document) : null;
     },
-    page: async (projectId, page, { assetId, tag, state, now }) => {
+    /** Returns a page of the project's shares that are not revoked. */
+    page: async (
+      projectId: string,
+      page: CreationPage,
+      { assetId, tag, state, now }: ShareFilter & { readonly now: Date },
+    ) => {
       const where =
         assetId === undefined
           ? { field: 'project_id', equals: projectId }
@@ -111,19 +97,24 @@ export function makeShareReader({
       const items = presented.flatMap((share) => (share === null ? [] : [share.resource]));
       return { items, next };
     },
-    after: async (documents) => {
+    /** Returns the share after a command; null if it has been revoked meanwhile. */
+    after: async (documents: DocumentsAfter) => {
       const document = toViewDocument<ShareDocument>(documents.get(sharesProjection.name) ?? null);
       return document === null ? null : presentOne(document);
     },
-    remainingUses: (documents) => remainingUses(documentAfter(sharesProjection, documents).body),
-    ids: async (of, page) => {
+    /** Returns the remaining uses after a command; null if uses are not limited. */
+    remainingUses: (documents: DocumentsAfter) =>
+      remainingUses(documentAfter(sharesProjection, documents).body),
+    /** Lists the ids of the shares of a project or of an asset that are not revoked. */
+    ids: async (of: { readonly projectId: string } | { readonly assetId: string }, page: Page) => {
       const where =
         'projectId' in of
           ? { field: 'project_id', equals: of.projectId }
           : { field: 'asset_ids', equals: of.assetId };
       return (await shares.find({ where, ...page })).map(({ id }) => id);
     },
-    idByToken: async (tokenDigest) => {
+    /** Returns the id of the share whose token has the digest. */
+    idByToken: async (tokenDigest: string) => {
       const where = { field: 'token_digest', equals: tokenDigest };
       const [found] = await shares.find({ where, limit: 1 });
       return found?.id ?? null;

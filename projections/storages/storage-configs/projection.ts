@@ -13,7 +13,7 @@ import {
   type StorageFields,
 } from '../../../src/areas/storages/domain/storage/fold.js';
 import type { CdnTokenShown, StorageResource } from './resource.js';
-import { describeFailure } from '../../../src/areas/storages/domain/storage/test-failure.js';
+import { describeFailure } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 
 /** A storage without its credentials, which only the log contains, and without `is_default`, a fact of the project. */
 export type StorageDocument = StorageFields &

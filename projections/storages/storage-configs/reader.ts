@@ -1,11 +1,11 @@
 import type { Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
-import { describeWarning } from '../../../src/areas/storages/domain/storage/test-failure.js';
+import { describeWarning } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import type { ProjectAccess } from '../../projects/projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
-import { type CreationPage, filteredPage, type FilteredPage, matchesOf } from '../../filtered-page.js';
-import { type StorageDelivery, storageResource, type StorageResource } from './resource.js';
+import { type CreationPage, filteredPage, matchesOf } from '../../filtered-page.js';
+import { storageResource, type StorageResource } from './resource.js';
 
 export type { StorageResource } from './resource.js';
 
@@ -16,44 +16,29 @@ export interface StorageFilter {
 }
 
 /** @throws StoreUnavailable */
-export interface StorageReader {
-  /**
-   * Returns null if the project does not have the storage.
-   * @param project as just read; if it is omitted, the reader reads it
-   */
-  find(
-    projectId: string,
-    storageId: string,
-    project?: Pick<ProjectAccess, 'defaultStorageId'>,
-  ): Promise<Versioned<StorageResource> | null>;
-  /** Returns a page of the project's storages. */
-  page(
-    project: Pick<ProjectAccess, 'id' | 'defaultStorageId'>,
-    page: CreationPage,
-    filter: StorageFilter,
-  ): Promise<FilteredPage<StorageResource>>;
-  /** Returns the storage after a command. */
-  after(documents: DocumentsAfter): Promise<Versioned<StorageResource>>;
-  /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
-  delivery(projectId: string, storageId: string): Promise<Versioned<StorageDelivery> | null>;
-  /** Lists the ids of at most `limit` storages of the project. */
-  ids(projectId: string, limit: number): Promise<readonly string[]>;
-  /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */
-  withBucket(bucket: string, limit: number): Promise<readonly string[]>;
-}
+export type StorageReader = ReturnType<typeof makeStorageReader>;
 
-export function makeStorageReader({ views }: { readonly views: Views }): StorageReader {
+export function makeStorageReader({ views }: { readonly views: Views }) {
   const storages = views.of(storageConfigsProjection);
   const projects = views.of(projectsProjection);
   return {
-    find: async (projectId, storageId, project) => {
+    /**
+     * Returns null if the project does not have the storage.
+     * @param project as just read; if it is omitted, the reader reads it
+     */
+    find: async (projectId: string, storageId: string, project?: Pick<ProjectAccess, 'defaultStorageId'>) => {
       const [document, defaultId] = await Promise.all([
         storages.get(storageId),
         project === undefined ? defaultStorageId(projectId) : project.defaultStorageId,
       ]);
       return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;
     },
-    page: async ({ id, defaultStorageId: defaultId }, page, filter) => {
+    /** Returns a page of the project's storages. */
+    page: async (
+      { id, defaultStorageId: defaultId }: Pick<ProjectAccess, 'id' | 'defaultStorageId'>,
+      page: CreationPage,
+      filter: StorageFilter,
+    ) => {
       const matches = matchesOf(filter);
       const { items, next } = await filteredPage(
         storages,
@@ -62,21 +47,26 @@ export function makeStorageReader({ views }: { readonly views: Views }): Storage
       );
       return { items: items.map((document) => presentStorage(document, defaultId).resource), next };
     },
-    after: async (documents) => {
+    /** Returns the storage after a command. */
+    after: async (documents: DocumentsAfter) => {
       const document = documentAfter(storageConfigsProjection, documents);
       return presentStorage(document, await defaultStorageId(document.body.project_id));
     },
-    delivery: async (projectId, storageId) => {
+    /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
+    delivery: async (projectId: string, storageId: string) => {
       const document = await storages.get(storageId);
       if (document?.body.project_id !== projectId) return null;
       const { delivery: mode, cdn_token: token } = document.body;
       return { revision: document.revision, resource: token == null ? { mode } : { mode, token } };
     },
-    ids: async (projectId, limit) => {
+    /** Lists the ids of at most `limit` storages of the project. */
+    ids: async (projectId: string, limit: number): Promise<readonly string[]> => {
       const documents = await storages.find({ where: inProject(projectId), limit });
       return documents.map(({ id }) => id);
     },
-    withBucket: (bucket, limit) => storages.ids({ where: { field: 'bucket', equals: bucket }, limit }),
+    /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */
+    withBucket: (bucket: string, limit: number) =>
+      storages.ids({ where: { field: 'bucket', equals: bucket }, limit }),
   };
 
   async function defaultStorageId(projectId: string): Promise<string | null> {

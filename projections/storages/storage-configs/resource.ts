@@ -5,7 +5,7 @@ import { storageProvider } from '../../../src/areas/storages/domain/bucket/regio
 import {
   testFailureCodes,
   testWarningCode,
-} from '../../../src/areas/storages/domain/storage/test-failure.js';
+} from '../../../src/areas/storages/domain/delivery/test-failure.js';
 import { storageStatus } from '../../../src/areas/storages/domain/storage/fold.js';
 
 /** A storage (docs/api.md#21-storage-configuration-response-object). No reply carries credentials. */

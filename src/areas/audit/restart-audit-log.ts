@@ -4,19 +4,13 @@ import { derivedId } from '../../event-sourcing/deciding/ids.js';
 import type { SharedDeps } from '../shared/deps.js';
 
 /** Begins another origin of the audit log. Returns the id of the restart. */
-export type RestartAuditLog = (
-  input: { readonly previousNote: string | null; readonly reason: string },
-  context: CommandContext,
-) => Promise<string>;
-
-export function makeRestartAuditLog({ handler }: Pick<SharedDeps, 'handler'>): RestartAuditLog {
-  return async ({ previousNote, reason }, context) => {
+export function makeRestartAuditLog({ handler }: SharedDeps) {
+  return async (
+    { previousNote, reason }: { readonly previousNote: string | null; readonly reason: string },
+    context: CommandContext,
+  ) => {
     const id = derivedId(context, 'audit-restart');
-    await handler.handle(
-      { aggregate: auditLogAggregate, id },
-      { type: 'Restart', previousNote, reason },
-      context,
-    );
+    await handler.handle(auditLogAggregate.at(id), { type: 'Restart', previousNote, reason }, context);
     return id;
   };
 }

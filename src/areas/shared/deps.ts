@@ -20,8 +20,8 @@ export async function* everyId(read: (page: Page) => Promise<readonly string[]>)
 
 /**
  * The collaborators that use cases of every area share. Each area adds its own in its `deps.ts`. A name has one type in every
- * factory. A factory selects its collaborators with `Pick<Deps, …>`. A use case that serves other use cases is not listed here: it
- * is a separate parameter.
+ * factory. A factory takes the collaborators of its area, and names its own by destructuring. One that is also made beside an area
+ * selects them with `Pick`. A use case that serves other use cases is not listed here: it is a separate parameter.
  */
 export interface SharedDeps {
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import type { MailOutcome } from '../../validation/fields.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import type { DomainEvent } from '../../event-sourcing/ports/domain-event.js';
+import { type DomainEvent, streamIdOf } from '../../event-sourcing/ports/domain-event.js';
+import type { Aggregate } from '../../event-sourcing/deciding/command-handler.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { readReferenced, referenceTo } from '../../event-sourcing/feeding/set-apart.js';
 import {
@@ -25,48 +26,60 @@ export interface MailDeps {
 
 /**
  * Makes a reaction that requests one mail for each event (src/mail/README.md#the-outbox). The mail's id is the event's id, so all
- * copies have the same Message-ID. The outbox prepares it again at each attempt.
+ * copies have the same Message-ID. The outbox prepares it again at each attempt. Its functions get the id of the stream.
  */
-export function makeMailReaction<Event extends DomainEvent>(
+export function makeMailReaction<Event extends DomainEvent, const Type extends Event['type']>(
   { mails, eventStore, clock }: MailDeps,
-  mail: Pick<Reaction<Event>, 'name' | 'category' | 'codec' | 'types' | 'deadline'> & {
-    /** Returns the message and its recipient, with the id of the user where it is one; null when the mail is not wanted any more. */
-    readonly prepare: (
-      event: ReactionEvent<Event>,
-    ) => Promise<(MailContent & { readonly to: string; readonly person?: string }) | null>;
-    /** Appends the outcome. */
-    readonly record: (
-      event: ReactionEvent<Event>,
-      outcome: MailOutcome,
-      context: CommandContext,
-    ) => Promise<void>;
-  },
-): Reaction<Event> {
-  const { prepare, record, ...followed } = mail;
+  aggregate: Pick<Aggregate<unknown, unknown, Event>, 'category' | 'codec'>,
+  types: readonly Type[],
+  mail: Mail<Extract<Event, { readonly type: Type }>>,
+): Reaction<Extract<Event, { readonly type: Type }>> {
+  type Mailed = ReactionEvent<Extract<Event, { readonly type: Type }>>;
+  const { prepare, record, ...named } = mail;
+  const { category, codec } = aggregate;
+  const followed = { ...named, category, codec, types };
   const request = mails.add({
     name: followed.name,
     open: async ({ id, event: reference }) => {
       const stored = reference === null ? null : await readReferenced(eventStore, id, reference);
-      // `types` names the events of `Event`.
-      const event = stored === null ? null : (eventFor(followed, stored) as ReactionEvent<Event> | null);
+      // `types` names the events of `Mailed`.
+      const event = stored === null ? null : (eventFor(followed, stored) as Mailed | null);
       const isLate = event !== null && clock.now() >= (followed.deadline?.(event) ?? Infinity);
-      const message = event === null || isLate ? null : await prepare(event);
+      const message = event === null || isLate ? null : await prepare(streamIdOf(event), event);
       if (event === null || message === null) return null;
       return {
         mail: { ...message, id, to: { name: '', address: message.to } },
-        record: (outcome) =>
-          inTraceOf(event.metadata.correlation_id, () => record(event, outcome, contextFor(followed, event))),
+        record: async (outcome) => {
+          await inTraceOf(event.metadata.correlation_id, () =>
+            record(streamIdOf(event), event, outcome, contextFor(followed, event)),
+          );
+        },
       };
     },
   });
   return {
     ...followed,
-    asks: async (event) => ((await prepare(event)) === null ? 'no' : 'yes'),
+    asks: async (event) => ((await prepare(streamIdOf(event), event)) === null ? 'no' : 'yes'),
     conclude: async (event) => {
-      const message = await prepare(event);
+      const message = await prepare(streamIdOf(event), event);
       // The mail stopped being wanted after `asks`.
       if (message === null) return;
       await request({ id: event.id, event: referenceTo(event), person: message.person ?? null });
     },
   };
+}
+
+interface Mail<Event extends DomainEvent> extends Pick<Reaction<Event>, 'name' | 'deadline'> {
+  /** Returns the message and its recipient, with the id of the user where it is one; null when the mail is not wanted any more. */
+  readonly prepare: (
+    id: string,
+    event: ReactionEvent<Event>,
+  ) => Promise<(MailContent & { readonly to: string; readonly person?: string }) | null>;
+  /** Appends the outcome. */
+  readonly record: (
+    id: string,
+    event: ReactionEvent<Event>,
+    outcome: MailOutcome,
+    context: CommandContext,
+  ) => Promise<unknown>;
 }

@@ -8,7 +8,7 @@ import { paymentAction, paymentProvider } from '../../areas/payments/domain/paym
 import { deliveryMode } from '../../areas/storages/domain/delivery/delivery.js';
 import { storageProvider } from '../../areas/storages/domain/bucket/region.js';
 import { storageStatus } from '../../areas/storages/domain/storage/fold.js';
-import { testFailureCode, testWarningCode } from '../../areas/storages/domain/storage/test-failure.js';
+import { testFailureCode, testWarningCode } from '../../areas/storages/domain/delivery/test-failure.js';
 
 /** The fields in `data` of every message about an order. */
 const order = {

@@ -50,10 +50,8 @@ export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
  * account is banned, its API keys and invitations. It does nothing otherwise. Every step is idempotent.
  * @throws StoreUnavailable
  */
-export function makeEndGivenAccess({
-  handler,
-  holdings,
-}: Pick<AccountDeps, 'handler'> & { readonly holdings: Holdings }) {
+export function makeEndGivenAccess(deps: AccountDeps & { readonly holdings: Holdings }) {
+  const { handler, holdings } = deps;
   return async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return;
@@ -66,18 +64,14 @@ export function makeEndGivenAccess({
 export type Erasing = ReturnType<typeof makeErasing>;
 
 /** Makes the erasure of accounts (src/areas/accounts/README.md#erasure). */
-export function makeErasing({
-  handler,
-  sealer,
-  sessions,
-  holdings,
-  reservations,
-  knownDevices,
-}: Pick<AccountDeps, 'handler' | 'sealer' | 'sessions'> & {
-  readonly holdings: Holdings;
-  readonly reservations: Pick<AddressReservations, 'release'>;
-  readonly knownDevices: Pick<KnownDevices, 'forget'>;
-}) {
+export function makeErasing(
+  deps: AccountDeps & {
+    readonly holdings: Holdings;
+    readonly reservations: Pick<AddressReservations, 'release'>;
+    readonly knownDevices: Pick<KnownDevices, 'forget'>;
+  },
+) {
+  const { handler, sealer, sessions, holdings, reservations, knownDevices } = deps;
   return {
     /**
      * Deletes an account and the projects that have no other member. When it resolves, every later request by the user's sessions and
@@ -87,8 +81,7 @@ export function makeErasing({
      */
     eraseUser: async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
       await holdings.deleteOwnedAlone(userId, context);
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'Erase' }, context, { revokesAccess: true });
+      await handler.handle(userAggregate.at(userId), { type: 'Erase' }, context, { revokesAccess: true });
       // From here on, a reaction completes the erasure if this process crashes.
       await finishErasure({ userId }, context);
     },
@@ -105,8 +98,7 @@ export function makeErasing({
     if (user.status !== 'erased') return;
     await sealer.destroy({ kind: 'person', userId });
     for await (const id of everyId((page) => sessions.ids(userId, page))) {
-      const target = { aggregate: sessionAggregate, id };
-      await handler.handle(target, { type: 'Revoke', reason: 'user_erased' }, context);
+      await handler.handle(sessionAggregate.at(id), { type: 'Revoke', reason: 'user_erased' }, context);
     }
     await holdings.removeErasedMember(userId, context);
     await knownDevices.forget(userId);

@@ -21,13 +21,13 @@ export interface Account {
  * Finds the account that signs in by an address (a keyed digest); null where there is none. Both cases make the same
  * store calls, so that the reply time does not reveal which addresses have an account.
  */
-export type FindAccount = (email_digest: string) => Promise<Account | null>;
+export type FindAccount = ReturnType<typeof makeFindAccount>;
 
 /** An id that no user has. Its stream is read where an address is not reserved. */
 const unusedId = '00000000-0000-0000-0000-000000000000';
 
-export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>): FindAccount {
-  return async (email_digest) => {
+export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>) {
+  return async (email_digest: string) => {
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
     const userId = reservation.status === 'reserved' ? reservation.user_id : unusedId;
     const { state: user } = await handler.load(userAggregate, userId);
@@ -45,11 +45,8 @@ const id = z.uuid().toLowerCase();
 export type AccountLookup = ReturnType<typeof makeAccountLookup>;
 
 /** Makes the look-ups of accounts that operators name. */
-export function makeAccountLookup({
-  handler,
-  digests,
-  findAccount,
-}: Pick<AccountDeps, 'handler' | 'digests'> & { readonly findAccount: FindAccount }) {
+export function makeAccountLookup(deps: AccountDeps & { readonly findAccount: FindAccount }) {
+  const { handler, digests, findAccount } = deps;
   return {
     accountByAddress,
     /**

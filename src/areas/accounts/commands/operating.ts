@@ -34,8 +34,9 @@ export function makeAccountChanges({
     (command: UserCommand): ChangeAccount =>
     async (account, context) => {
       const { userId } = await accountByName(account);
-      const target = { aggregate: userAggregate, id: userId };
-      const { events } = await handler.handle(target, command, context, { revokesAccess: true });
+      const { events } = await handler.handle(userAggregate.at(userId), command, context, {
+        revokesAccess: true,
+      });
       return { userId, changed: events.length > 0 };
     };
   const ban = change({ type: 'Ban' });
@@ -59,8 +60,7 @@ export function makeAccountChanges({
      */
     grantPlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
       const { userId } = await accountByAddress(email);
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'GrantPlatformRole', role }, context);
+      await handler.handle(userAggregate.at(userId), { type: 'GrantPlatformRole', role }, context);
       return userId;
     },
     /**
@@ -69,8 +69,9 @@ export function makeAccountChanges({
      */
     revokePlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
       const { userId } = await accountByAddress(email);
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'RevokePlatformRole', role }, context, { revokesAccess: true });
+      await handler.handle(userAggregate.at(userId), { type: 'RevokePlatformRole', role }, context, {
+        revokesAccess: true,
+      });
       return userId;
     },
     /**
@@ -79,8 +80,7 @@ export function makeAccountChanges({
      */
     verifyEmail: async ({ email }: { readonly email: string }, context: CommandContext): Promise<string> => {
       const { userId, email_digest } = await accountByAddress(email);
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'VerifyEmail', email_digest }, context);
+      await handler.handle(userAggregate.at(userId), { type: 'VerifyEmail', email_digest }, context);
       return userId;
     },
   };

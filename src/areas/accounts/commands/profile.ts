@@ -7,11 +7,7 @@ import type { UserResource } from '../../../../projections/accounts/users/reader
 import { userAggregate } from '../domain/user/user.js';
 import { loadRegistered, openForPerson, sealForPerson } from './finding.js';
 
-export function makeChangeProfile({
-  handler,
-  sealer,
-  users,
-}: Pick<AccountDeps, 'handler' | 'sealer' | 'users'>) {
+export function makeChangeProfile({ handler, sealer, users }: AccountDeps) {
   /** Changes the given fields of a profile. @throws CommandRejected user_not_found; PreconditionFailed */
   return async (
     { userId, nickname: given }: { readonly userId: string; readonly nickname: string | undefined },
@@ -20,7 +16,7 @@ export function makeChangeProfile({
   ): Promise<Versioned<UserResource>> => {
     const nickname = given === undefined ? undefined : await sealChanged(userId, given);
     const { documents } = await handler.handle(
-      { aggregate: userAggregate, id: userId },
+      userAggregate.at(userId),
       { type: 'ChangeProfile', nickname },
       context,
       options,

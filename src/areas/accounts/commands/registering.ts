@@ -93,7 +93,7 @@ export function makeRegistering({
       await reservations.reserve(email_digest, { userId, change_id: null }, context);
       const { documents } = await handler
         .handle(
-          { aggregate: userAggregate, id: userId },
+          userAggregate.at(userId),
           { type: 'Register', ...sealed, email_digest, capacityBytes: defaultCapacityBytes, verification },
           context,
         )

@@ -1,9 +1,7 @@
 import type { AccountDeps } from '../deps.js';
-import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { securityNoticeAggregate } from '../domain/security-notice/security-notice.js';
-import { userCategory, userCodec } from '../domain/user/events.js';
 import {
   type NoticedEvent,
   securityNoticeKinds,
@@ -22,15 +20,11 @@ export function mailSecurityNotices(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressRevertCodes'>,
 ) {
   const { handler, sealer, addressRevertCodes, publicUrl } = deps;
-  return makeMailReaction<NoticedEvent>(deps, {
+  return makeMailReaction(deps, userAggregate, types, {
     name: 'mail-account-notices',
-    category: userCategory,
-    codec: userCodec,
-    types,
     deadline: ({ type, recordedAt }) =>
       new Date(recordedAt.getTime() + securityNoticeLifetimeMs(securityNoticeKinds[type])),
-    prepare: async (event) => {
-      const userId = streamIdOf(event);
+    prepare: async (userId, event) => {
       const { state: user } = await handler.load(userAggregate, userId);
       const recent = user.status === 'registered' ? user.notices.recent : [];
       const notice = recent.find(({ eventId }) => eventId === event.id);
@@ -43,10 +37,13 @@ export function mailSecurityNotices(
       const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
       return { to, person: userId, ...message };
     },
-    record: async (event, outcome, context) => {
-      const target = { aggregate: securityNoticeAggregate, id: event.id };
+    record: async (id, event, outcome, context) => {
       const kind = securityNoticeKinds[event.type];
-      await handler.handle(target, { type: 'MarkMailed', userId: streamIdOf(event), kind, outcome }, context);
+      await handler.handle(
+        securityNoticeAggregate.at(event.id),
+        { type: 'MarkMailed', userId: id, kind, outcome },
+        context,
+      );
     },
   });
 

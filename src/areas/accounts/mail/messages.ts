@@ -172,33 +172,45 @@ function revertAdvice({ code, until }: AddressRevert): string {
   );
 }
 
-/** Writes the mail with a sign-in code, the only run of six digits in the text, because programs search for one. */
-export function loginCodeMessage(data: {
+interface MailedCode {
   readonly code: string;
   readonly expires_at: string;
   readonly publicUrl: string;
-}): MailMessage {
-  const subject = 'Your sign-in code';
-  const why = `Someone, probably you, wants to sign in to Stowage${atSite(data.publicUrl)}.`;
-  const lead = 'The code is';
-  const ignore =
-    'If it was not you, ignore this mail. Tell the code to no one: a person who has it can sign in as you.';
-  return codeMessage({ subject, why, lead, ignore, ...data });
 }
 
-/** Writes the mail with the code that proves the address of a new account. It contains no text of the account. */
-export function emailVerificationMessage(data: {
-  readonly code: string;
-  readonly expires_at: string;
-  readonly publicUrl: string;
-}): MailMessage {
-  const subject = 'Confirm your address';
-  const why = `Someone, probably you, has registered an account of Stowage${atSite(data.publicUrl)} with this address.`;
-  const lead = 'The code that confirms the address is';
-  const ignore =
-    'If it was not you, ignore this mail, and tell the code to no one: a person who has it could use your address.';
-  return codeMessage({ subject, why, lead, ignore, ...data });
+interface CodeText {
+  readonly subject: string;
+  /** Why the mail comes; gets the place of the service. */
+  readonly why: (site: string) => string;
+  /** Precedes the code. */
+  readonly lead: string;
+  readonly ignore: string;
 }
+
+/** Writes the mail with a sign-in code, the only run of six digits in the text, because programs search for one. */
+export const loginCodeMessage = codeMessage({
+  subject: 'Your sign-in code',
+  why: (site) => `Someone, probably you, wants to sign in to Stowage${site}.`,
+  lead: 'The code is',
+  ignore:
+    'If it was not you, ignore this mail. Tell the code to no one: a person who has it can sign in as you.',
+});
+
+/** Writes the mail with the code that proves the address of a new account. It contains no text of the account. */
+export const emailVerificationMessage = codeMessage({
+  subject: 'Confirm your address',
+  why: (site) => `Someone, probably you, has registered an account of Stowage${site} with this address.`,
+  lead: 'The code that confirms the address is',
+  ignore:
+    'If it was not you, ignore this mail, and tell the code to no one: a person who has it could use your address.',
+});
+
+export const addressChangeMessage = codeMessage({
+  subject: 'Confirm your new address',
+  why: (site) => `An account of Stowage${site} is to use this address from now on.`,
+  lead: 'The code that confirms it is',
+  ignore: 'If the account is not yours, ignore this mail; nothing changes then.',
+});
 
 /** Writes the mail that warns of the erasure of an account whose address is not proved. */
 export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: string }): MailMessage {
@@ -219,28 +231,15 @@ export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: strin
   };
 }
 
-export function addressChangeMessage(data: {
-  readonly code: string;
-  readonly expires_at: string;
-  readonly publicUrl: string;
-}): MailMessage {
-  const subject = 'Confirm your new address';
-  const why = `An account of Stowage${atSite(data.publicUrl)} is to use this address from now on.`;
-  const lead = 'The code that confirms it is';
-  const ignore = 'If the account is not yours, ignore this mail; nothing changes then.';
-  return codeMessage({ subject, why, lead, ignore, ...data });
+function codeMessage(words: CodeText) {
+  return (mailed: MailedCode) => writeCode(words, mailed);
 }
 
-function codeMessage(data: {
-  readonly subject: string;
-  readonly why: string;
-  readonly lead: string;
-  readonly ignore: string;
-  readonly code: string;
-  readonly expires_at: string;
-}): MailMessage {
-  const { subject, why, lead, ignore, code } = data;
-  const until = data.expires_at;
+function writeCode(
+  { subject, why: whyAt, lead, ignore }: CodeText,
+  { code, expires_at: until, publicUrl }: MailedCode,
+): MailMessage {
+  const why = whyAt(atSite(publicUrl));
   const valid = `It is valid until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC and works once.`;
   return {
     subject,

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { emailChangeSeconds } from '../commands/email/email-change.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
-import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noFields } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 import { emailVerificationSeconds } from '../commands/email/email-verification.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const addressRevert = z
   .strictObject({
@@ -19,117 +20,87 @@ const addressRevert = z
   .meta({ id: 'AddressRevert' });
 
 /** Makes the routes that change an e-mail address (src/areas/accounts/README.md#unique-address, src/areas/accounts/README.md#unique-address). */
-export function makeEmailChangeRoutes({
-  requestEmailChange,
-  confirmEmailChange,
-  revertEmailChange,
-}: Pick<
-  AccountCommands,
-  'requestEmailChange' | 'confirmEmailChange' | 'revertEmailChange'
->): readonly Route[] {
+export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
+  const { requestEmailChange, confirmEmailChange, revertEmailChange } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email',
       name: 'requestEmailChange',
-      tag: 'Accounts',
       summary: 'Mail a code to a new address; nothing changes before it is confirmed',
-      request: {
-        params: noParams,
-        query: noQuery,
-        body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }),
-      },
+      request: { body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }) },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
       // A taken address counts, as in a registration, so that a caller cannot test many addresses.
       limit: { name: 'email_change', counts: [200, 409] },
       handler: async ({ caller: { userId }, body: { email }, command }) => {
         await requestEmailChange({ userId, email }, command);
-        return { status: 200, body: wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }) };
+        return ok(wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email/confirm',
       name: 'confirmEmailChange',
-      tag: 'Accounts',
       summary: 'Change to the new address by the code that was mailed there',
-      request: {
-        params: noParams,
-        query: noQuery,
-        body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }),
-      },
+      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }) },
       replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
-      handler: async ({ caller: { userId }, body: { code }, command }) => {
-        await confirmEmailChange({ userId, code }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ caller: { userId }, body: { code }, command }) =>
+        finished(confirmEmailChange({ userId, code }, command)),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email/revert',
       name: 'revertEmailChange',
-      tag: 'Accounts',
       summary: 'Undo a change of address by the code that was mailed to the former address',
       description:
         'The notice to the former address has the code, which is valid for 72 hours. The account gets this address back, and later changes are undone too. All sessions and the pending change end. A password, second factors and recovery codes that a thief may have set or may know are void.',
-      request: { params: noParams, query: noQuery, body: addressRevert },
+      request: { body: addressRevert },
       replies: { 204: { description: 'The address is the former one.', schema: noContent } },
       errors: ['invalid_credentials'],
       limit: { name: 'email_revert', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body, command }) => {
-        await revertEmailChange(body, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ body, command }) => finished(revertEmailChange(body, command)),
     }),
   ];
 }
 
 /** Makes the routes that prove the address of the caller's account (src/areas/accounts/commands/README.md#proof-of-an-address). */
-export function makeEmailVerificationRoutes({
-  requestEmailVerification,
-  confirmEmailVerification,
-}: Pick<AccountCommands, 'requestEmailVerification' | 'confirmEmailVerification'>): readonly Route[] {
+export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Route[] {
+  const { requestEmailVerification, confirmEmailVerification } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email/verify',
       name: 'confirmEmailVerification',
-      tag: 'Accounts',
       summary: 'Prove the address of the account by the code that was mailed there; it voids nothing',
       description:
         'A registration mails the code. It works for 24 hours and may be tried five times. A proved address stays proved, so a repetition is 204 too.',
-      request: {
-        params: noParams,
-        query: noQuery,
-        body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailVerification' }),
-      },
+      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailVerification' }) },
       replies: { 204: { description: 'The address is proved.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts'],
-      handler: async ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
+      handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
         const session = { id: sessionId, epoch: sessionEpoch };
-        await confirmEmailVerification({ userId, session, code }, command);
-        return { status: 204, body: undefined };
+        return finished(confirmEmailVerification({ userId, session, code }, command));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email/verify/send',
       name: 'requestEmailVerification',
-      tag: 'Accounts',
       summary: 'Mail another code that proves the address of the account',
       description:
         'The code before it ends. An account gets one code a minute and six an hour, an address ten a day.',
-      request: { params: noParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
       errors: ['mail_not_configured', 'conflict', 'too_many_attempts'],
       limit: { name: 'email_change', counts: [200] },
       handler: async ({ caller: { userId }, command }) => {
         await requestEmailVerification({ userId }, command);
-        const sent = { expires_in: emailVerificationSeconds, resend_after: resendSeconds };
-        return { status: 200, body: wrap(sent) };
+        return ok(wrap({ expires_in: emailVerificationSeconds, resend_after: resendSeconds }));
       },
     }),
   ];

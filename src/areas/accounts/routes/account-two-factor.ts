@@ -4,12 +4,13 @@ import type { SessionPasskey, TypedFactor } from '../commands/factors/second-fac
 import type { RouteLimit } from '../../../http/access/limits.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
-import { noFields, noParams, noQuery } from '../../../http/route-spec.js';
+import { noFields } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const code = z
   .string()
@@ -53,26 +54,17 @@ const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;
 
 /** Makes the routes of the second factor, TOTP (docs/accounts.md#second-factor). */
-export function makeTwoFactorRoutes({
-  enrolTotp,
-  confirmTotp,
-  removeTotp,
-  replaceRecoveryCodes,
-  passSecondFactor,
-  knownDevices,
-}: Pick<
-  AccountCommands,
-  'enrolTotp' | 'confirmTotp' | 'removeTotp' | 'replaceRecoveryCodes' | 'passSecondFactor' | 'knownDevices'
->): readonly Route[] {
+export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
+  const { enrolTotp, confirmTotp, removeTotp, replaceRecoveryCodes, passSecondFactor, knownDevices } = deps;
   const deviceOf = deviceOfSession(knownDevices);
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/2fa/totp',
       name: 'enrolTotp',
-      tag: 'Accounts',
       summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
-      request: { params: noParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: {
         201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
       },
@@ -86,13 +78,12 @@ export function makeTwoFactorRoutes({
         return { status: 201, body: wrap({ secret, otpauth_url: url }) };
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/2fa/totp/confirm',
       name: 'confirmTotp',
-      tag: 'Accounts',
       summary: 'Turn TOTP on with the first code, which passes the second factor too',
-      request: { params: noParams, query: noQuery, body: typedCode },
+      request: { body: typedCode },
       replies: {
         200: {
           description: 'The recovery codes that come with the first factor of the account.',
@@ -106,33 +97,30 @@ export function makeTwoFactorRoutes({
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, code: body.code };
         const codes = await confirmTotp(tried, command);
-        return { status: 200, body: wrap({ recovery_codes: shownCodes(codes) }) };
+        return ok(wrap({ recovery_codes: shownCodes(codes) }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/2fa/totp/remove',
       name: 'removeTotp',
-      tag: 'Accounts',
       summary: 'Turn TOTP off; without a passkey, the recovery codes end too',
-      request: { params: noParams, query: noQuery, body: factorUnlessPasskey },
+      request: { body: factorUnlessPasskey },
       replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: async ({ caller, client, device: known, body, command }) => {
+      handler: ({ caller, client, device: known, body, command }) => {
         const factor = factorOrPasskey(body, caller);
-        await removeTotp({ userId: caller.userId, clientIp: client, known, factor }, command);
-        return { status: 204, body: undefined };
+        return finished(removeTotp({ userId: caller.userId, clientIp: client, known, factor }, command));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/2fa/recovery-codes',
       name: 'replaceRecoveryCodes',
-      tag: 'Accounts',
       summary: 'Replace the recovery codes',
-      request: { params: noParams, query: noQuery, body: codeUnlessPasskey },
+      request: { body: codeUnlessPasskey },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
       errors: refusals,
       limit: tries,
@@ -144,17 +132,16 @@ export function makeTwoFactorRoutes({
           { userId: caller.userId, clientIp: client, known, factor },
           command,
         );
-        return { status: 200, body: wrap({ recovery_codes: [...codes] }) };
+        return ok(wrap({ recovery_codes: [...codes] }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/2fa/verify',
       name: 'passSecondFactor',
-      tag: 'Accounts',
       summary: 'Pass the second factor with a code',
       description: 'A recovery code counts as a passkey, too.',
-      request: { params: noParams, query: noQuery, body: typedFactor },
+      request: { body: typedFactor },
       replies: {
         200: {
           description: "The session's tokens from now on.",
@@ -168,7 +155,7 @@ export function makeTwoFactorRoutes({
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, factor: factorOf(body) };
         const { tokens: pair, deviceToken: device_token } = await passSecondFactor(tried, command);
-        return { status: 200, body: wrap({ tokens: pair, device_token }) };
+        return ok(wrap({ tokens: pair, device_token }));
       },
     }),
   ];

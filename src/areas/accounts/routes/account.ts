@@ -6,11 +6,11 @@ import { meResource } from '../../../../projections/accounts/users/resource.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { nicknameLengthMax } from '../commands/registering.js';
+import { finished, routesOf } from '../../../http/define-routes.js';
 
 const registration = z.strictObject({
   email: emailField,
@@ -30,13 +30,8 @@ const registration = z.strictObject({
 const standIn = 'a@example.com';
 
 /** Makes registration and account routes (src/areas/accounts/README.md#registration, docs/api.md#44-post-apiv1authregister). */
-export function makeAuthRoutes({
-  register,
-  checkRegistration,
-  hasFirstEnded,
-  users,
-}: Pick<AccountCommands, 'register' | 'checkRegistration' | 'hasFirstEnded'> &
-  Pick<AccountDeps, 'users'>): readonly Route[] {
+export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'>): readonly Route[] {
+  const { register, checkRegistration, hasFirstEnded, users } = deps;
   // The rules of a well-formed body count under a limit, so they run after its form.
   const rules = besideOthers<z.output<typeof registration>>(({ email, password, nickname }) =>
     checkRegistration({
@@ -45,20 +40,16 @@ export function makeAuthRoutes({
       ...(typeof nickname === 'string' ? { nickname } : {}),
     }),
   );
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/register',
       name: 'register',
-      tag: 'Accounts',
       summary: 'Register an account by e-mail address and password',
       description:
         'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
-      request: {
-        params: noParams,
-        query: noQuery,
-        body: registration.check(rules).meta({ id: 'Registration' }),
-      },
+      request: { body: registration.check(rules).meta({ id: 'Registration' }) },
       replies: {
         201: {
           description: 'The user, and tokens of a first session.',
@@ -81,13 +72,11 @@ export function makeAuthRoutes({
         return { status: 201, body: wrap(presentSignedIn(registered)) };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/auth/me',
       name: 'getMe',
-      tag: 'Accounts',
       summary: 'The signed-in user',
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       entityTag: true,
       handler: async ({ caller }) => {
@@ -114,18 +103,15 @@ const profileChange = z
   .meta({ id: 'ProfileChange', description: 'What is left out stays.' });
 
 /** Makes the routes of the caller's account (src/areas/accounts/README.md#rules-of-an-account). */
-export function makeAccountRoutes({
-  changeProfile,
-  eraseUser,
-}: Pick<AccountCommands, 'changeProfile' | 'eraseUser'>): readonly Route[] {
+export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands): readonly Route[] {
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'PATCH',
       path: '/api/v1/auth/me',
       name: 'changeMe',
-      tag: 'Accounts',
       summary: 'Change the own profile',
-      request: { params: noParams, query: noQuery, body: profileChange },
+      request: { body: profileChange },
       replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       ifMatch: true,
       entityTag: true,
@@ -136,19 +122,14 @@ export function makeAccountRoutes({
         return { status: 200, body: wrap(meOf(resource, user)), revision };
       },
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
       path: '/api/v1/auth/me',
       name: 'eraseMe',
-      tag: 'Accounts',
       summary: 'Delete the own account, the data of the person, and the projects without another member',
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The account is gone.', schema: noContent } },
       errors: ['conflict'],
-      handler: async ({ caller: { userId }, command }) => {
-        await eraseUser({ userId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ caller: { userId }, command }) => finished(eraseUser({ userId }, command)),
     }),
   ];
 }

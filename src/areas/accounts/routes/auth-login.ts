@@ -2,10 +2,10 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../../../http/replies/reply.js';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
-import { noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const credentials = z
   .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })
@@ -18,22 +18,17 @@ const logoutRequest = z.strictObject({
 });
 
 /** Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account). */
-export function makeLoginRoutes({
-  login,
-  knownDevices,
-  refresh,
-  logout,
-}: Pick<AccountCommands, 'login' | 'knownDevices' | 'refresh' | 'logout'>): readonly Route[] {
+export function makeLoginRoutes({ login, knownDevices, refresh, logout }: AccountCommands): readonly Route[] {
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/login',
       name: 'login',
-      tag: 'Accounts',
       summary: 'Sign in by e-mail address and password',
       description:
         'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
-      request: { params: noParams, query: noQuery, body: credentials },
+      request: { body: credentials },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
@@ -44,43 +39,39 @@ export function makeLoginRoutes({
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email, password }, client, device: known, userAgent, command }) => {
-        const reply = await login({ email, password, clientIp: client, known, userAgent }, command);
-        return { status: 200, body: wrap(presentSignedIn(reply)) };
-      },
+      handler: async ({ body: { email, password }, client, device: known, userAgent, command }) =>
+        ok(
+          wrap(
+            presentSignedIn(await login({ email, password, clientIp: client, known, userAgent }, command)),
+          ),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/refresh',
       name: 'refresh',
-      tag: 'Accounts',
       summary: 'Exchange a refresh token for new tokens',
       description:
         'A refresh token is replaced when it is used. Until 10 seconds after its successor was used, it gives the same successor; a later use ends the session, because someone else may have it.',
-      request: { params: noParams, query: noQuery, body: refreshRequest },
+      request: { body: refreshRequest },
       replies: {
         200: { description: 'The new tokens of the session.', schema: wrapped(z.strictObject({ tokens })) },
       },
       errors: ['invalid_token', 'refresh_token_reused', 'conflict'],
       limit: { name: 'refresh', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body, command }) => ({
-        status: 200,
-        body: wrap({ tokens: await refresh({ refreshToken: body.refresh_token }, command) }),
-      }),
+      handler: async ({ body, command }) =>
+        ok(wrap({ tokens: await refresh({ refreshToken: body.refresh_token }, command) })),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/logout',
       name: 'logout',
-      tag: 'Accounts',
       summary: 'Sign out, here or everywhere',
-      request: { params: noParams, query: noQuery, body: logoutRequest },
+      request: { body: logoutRequest },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
-      handler: async ({ body: { all }, caller: { userId, sessionId }, command }) => {
-        await logout({ userId, sessionId, all }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ body: { all }, caller: { userId, sessionId }, command }) =>
+        finished(logout({ userId, sessionId, all }, command)),
     }),
   ];
 }
@@ -98,24 +89,22 @@ const codeLogin = z
   .meta({ id: 'EmailCodeLogin' });
 
 /** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
-export function makeEmailCodeRoutes({
-  sendEmailCode,
-  loginByEmailCode,
-  knownDevices,
-  mailConfigured,
-}: Pick<AccountCommands, 'sendEmailCode' | 'loginByEmailCode' | 'knownDevices'> & {
-  readonly mailConfigured: boolean;
-}): readonly Route[] {
+export function makeEmailCodeRoutes(
+  deps: AccountCommands & {
+    readonly mailConfigured: boolean;
+  },
+): readonly Route[] {
+  const { sendEmailCode, loginByEmailCode, knownDevices, mailConfigured } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email-code/send',
       name: 'sendEmailCode',
-      tag: 'Accounts',
       summary: 'Send a login code to an e-mail address',
       description:
         'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
-      request: { params: noParams, query: noQuery, body: codeRequest },
+      request: { body: codeRequest },
       replies: {
         200: {
           description: 'Seconds that a code lives, and after which another may be asked for.',
@@ -131,20 +120,17 @@ export function makeEmailCodeRoutes({
       ],
       cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email }, device: known, command }) => ({
-        status: 200,
-        body: wrap(await sendEmailCode({ email, known }, command)),
-      }),
+      handler: async ({ body: { email }, device: known, command }) =>
+        ok(wrap(await sendEmailCode({ email, known }, command))),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/email-code/login',
       name: 'loginByEmailCode',
-      tag: 'Accounts',
       summary: 'Sign in by a mailed code',
       description:
         'A code of six digits works once, for 10 minutes and five attempts; one of 20 characters for an hour. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
-      request: { params: noParams, query: noQuery, body: codeLogin },
+      request: { body: codeLogin },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
@@ -155,10 +141,14 @@ export function makeEmailCodeRoutes({
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email, code }, client, device: known, userAgent, command }) => {
-        const reply = await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command);
-        return { status: 200, body: wrap(presentSignedIn(reply)) };
-      },
+      handler: async ({ body: { email, code }, client, device: known, userAgent, command }) =>
+        ok(
+          wrap(
+            presentSignedIn(
+              await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command),
+            ),
+          ),
+        ),
     }),
   ];
 }

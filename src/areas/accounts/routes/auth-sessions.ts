@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
-import { noBody, noFields, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noFields } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-fields.js';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 
@@ -27,61 +28,53 @@ const passwordChange = z
   .meta({ id: 'PasswordChange' });
 
 /** Makes the routes of a user's sessions, and of the password change that ends them (src/areas/accounts/README.md#sessions). */
-export function makeSessionRoutes({
-  sessions,
-  revokeSession,
-  changePassword,
-  knownDevices,
-}: Pick<AccountCommands, 'revokeSession' | 'changePassword' | 'knownDevices'> &
-  Pick<AccountDeps, 'sessions'>): readonly Route[] {
+export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'sessions'>): readonly Route[] {
+  const { sessions, revokeSession, changePassword, knownDevices } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/auth/sessions',
       name: 'listSessions',
-      tag: 'Accounts',
       summary: "The caller's sessions, newest first",
-      request: { params: noParams, query: pageQuery, body: noBody },
+      request: { query: pageQuery },
       replies: { 200: { description: 'A page of sessions.', schema: wrapped(pageOf(session)) } },
       handler: async ({ query, caller: { userId, sessionId, user }, command: { time } }) => {
         const page = await readPage(query, (wanted) => sessions.list({ ...user, id: userId }, wanted, time));
         const items = page.items.map((item) => ({ ...item, current: item.id === sessionId }));
-        return { status: 200, body: wrap({ ...page, items }) };
+        return ok(wrap({ ...page, items }));
       },
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
       path: '/api/v1/auth/sessions/:sessionId',
       name: 'revokeSession',
-      tag: 'Accounts',
       summary: 'End one of the caller’s sessions',
-      request: { params: sessionParams, query: noQuery, body: noBody },
+      request: { params: sessionParams },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
-      handler: async ({ params: { sessionId }, caller: { userId }, command }) => {
-        await revokeSession({ userId, sessionId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { sessionId }, caller: { userId }, command }) =>
+        finished(revokeSession({ userId, sessionId }, command)),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/password',
       name: 'changePassword',
-      tag: 'Accounts',
       summary: 'Change the password, which ends all other sessions',
-      request: { params: noParams, query: noQuery, body: passwordChange },
+      request: { body: passwordChange },
       replies: { 204: { description: 'The password is the new one.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'login', counts: 'all' },
       deviceOf: deviceOfSession(knownDevices),
-      handler: async ({ body, caller, client, device: known, command }) => {
+      handler: ({ body, caller, client, device: known, command }) => {
         const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
         const { current_password: currentPassword, new_password } = body;
         const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
-        await changePassword(
-          { userId, session, currentPassword, newPassword: new_password, clientIp: client, known },
-          command,
+        return finished(
+          changePassword(
+            { userId, session, currentPassword, newPassword: new_password, clientIp: client, known },
+            command,
+          ),
         );
-        return { status: 204, body: undefined };
       },
     }),
   ];
@@ -110,41 +103,38 @@ const presentedProof = z
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
 /** Makes the route that proves the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication). */
-export function makeReauthenticationRoutes({
-  reauthenticate,
-  passkeyOptions,
-  knownDevices,
-  passkeys,
-}: Pick<AccountCommands, 'reauthenticate' | 'passkeyOptions' | 'knownDevices'> & {
-  readonly passkeys: object | null;
-}): readonly Route[] {
+export function makeReauthenticationRoutes(
+  deps: AccountCommands & {
+    readonly passkeys: object | null;
+  },
+): readonly Route[] {
+  const { reauthenticate, passkeyOptions, knownDevices, passkeys } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/reauthenticate/options',
       name: 'getReauthenticationOptions',
-      tag: 'Accounts',
       summary: 'Ask for a challenge to authenticate again by a passkey',
-      request: { params: noParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),
       cacheControl: 'no-store',
       handler: ({ caller: { sessionId }, command: { time } }) => {
         const publicKey = passkeyOptions.forSignIn({ purpose: 'reauthenticate', sessionId }, time);
-        return { status: 200, body: wrap({ publicKey }) };
+        return ok(wrap({ publicKey }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/reauthenticate',
       name: 'reauthenticate',
-      tag: 'Accounts',
       summary:
         'Prove the password, a mailed code or a passkey again; calls that need it are open for 15 minutes',
       description:
         'The way on after 403 `reauthentication_required`, and with `passkey` after 403 `two_factor_required`: a passkey passes every factor.',
-      request: { params: noParams, query: noQuery, body: presentedProof },
+      request: { body: presentedProof },
       replies: { 204: { description: 'The session is fresh for 15 minutes.', schema: noContent } },
       errors: [
         'invalid_credentials',
@@ -155,10 +145,9 @@ export function makeReauthenticationRoutes({
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
       deviceOf: deviceOfSession(knownDevices),
-      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
+      handler: ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const presented = proofOf(body);
-        await reauthenticate({ userId, sessionId, clientIp: client, known, presented }, command);
-        return { status: 204, body: undefined };
+        return finished(reauthenticate({ userId, sessionId, clientIp: client, known, presented }, command));
       },
     }),
   ];

@@ -2,7 +2,6 @@ import type { AssetDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { bytesOfAsset, keysOfAsset } from '../domain/asset/fold.js';
 import { type AssetFacts, assetNameMax, checkAssetFacts, checkTag } from '../domain/asset/changes.js';
@@ -20,25 +19,18 @@ import { rejectProject } from '../../projects/domain/project/state.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
-import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
-import type { OpenStorage, OpenedStorage } from '../../storages/commands/open-storage.js';
+import type { OpenStorage } from '../../storages/commands/open-storage.js';
 import type { AssetDescription } from '../domain/asset/events.js';
-import type { HeadAnswer } from '../../storages/bucket/objects/head-object.js';
 
 /**
  * Asks the bucket of an asset for the asset's own file (src/areas/assets/README.md#uploads).
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`; the signal's reason
  */
-export type AskBucket = (
-  asset: Pick<AssetDescription, 'storage_id' | 'object_key'>,
-  signal?: AbortSignal,
-) => Promise<HeadAnswer>;
+export type AskBucket = ReturnType<typeof makeAskBucket>;
 
-export function makeAskBucket({
-  headObject,
-  openAssetStorage,
-}: Pick<AssetDeps, 'headObject'> & { readonly openAssetStorage: OpenAssetStorage }): AskBucket {
-  return async (asset, signal) => {
+export function makeAskBucket(deps: AssetDeps & { readonly openAssetStorage: OpenAssetStorage }) {
+  const { headObject, openAssetStorage } = deps;
+  return async (asset: Pick<AssetDescription, 'storage_id' | 'object_key'>, signal?: AbortSignal) => {
     const { storage, urls } = await openAssetStorage(asset);
     const { provider, base_path: basePath } = storage.configuration;
     return headObject({ urls, provider, key: wholeKey(basePath, asset.object_key) }, signal);
@@ -50,14 +42,14 @@ export function makeAskBucket({
  * signing needs no network.
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`
  */
-export type OpenAssetStorage = (asset: { readonly storage_id: string }) => Promise<OpenedStorage>;
+export type OpenAssetStorage = ReturnType<typeof makeOpenAssetStorage>;
 
 export function makeOpenAssetStorage({
   openStorage,
 }: {
   readonly openStorage: Pick<OpenStorage, 'serving'>;
-}): OpenAssetStorage {
-  return async ({ storage_id: storageId }) => {
+}) {
+  return async ({ storage_id: storageId }: { readonly storage_id: string }) => {
     const opened = await openStorage.serving(storageId);
     if (opened === null) {
       return rejectAsset('asset_storage_unusable', 'the storage that keeps the asset has been deleted');
@@ -75,14 +67,6 @@ export interface AddAssetInput extends AssetFacts {
   readonly storageId: string | undefined;
 }
 
-/**
- * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
- * toward the capacity of the project's payer from now on (src/areas/assets/README.md#capacity).
- * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
- * capacity_exceeded, object_key_taken
- */
-export type AddAsset = (input: AddAssetInput, context: CommandContext) => Promise<Versioned<AssetResource>>;
-
 /** Checks what needs no store. The storage accepts fewer keys. @throws CommandRejected invalid_request */
 export function checkNewAsset(facts: AssetFacts): void {
   checkAssetFacts(facts, widestKeyRule);
@@ -98,17 +82,20 @@ export const assetRules = {
   kind: (text: string) => checkKind(text, ''),
 } as const;
 
-export function makeAddAsset({
-  handler,
-  assets,
-  projects,
-  capacity,
-  objectKeys,
-}: Pick<AssetDeps, 'handler' | 'assets' | 'projects'> & {
-  readonly capacity: Pick<Capacity, 'judged'>;
-  readonly objectKeys: ObjectKeys;
-}): AddAsset {
-  return async ({ projectId, storageId, ...facts }, context) => {
+/**
+ * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
+ * toward the capacity of the project's payer from now on (src/areas/assets/README.md#capacity).
+ * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
+ * capacity_exceeded, object_key_taken
+ */
+export function makeAddAsset(
+  deps: AssetDeps & {
+    readonly capacity: Pick<Capacity, 'judged'>;
+    readonly objectKeys: ObjectKeys;
+  },
+) {
+  const { handler, assets, projects, capacity, objectKeys } = deps;
+  return async ({ projectId, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
     // Facts that no storage accepts are rejected before the storage is read.
     checkNewAsset(facts);
     const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
@@ -117,7 +104,7 @@ export function makeAddAsset({
     const description = checkAssetFacts(facts, keyRuleOf(provider, basePath), assetId);
     const add = () =>
       handler.handle(
-        { aggregate: assetAggregate, id: assetId },
+        assetAggregate.at(assetId),
         { type: 'Add', description: { project_id: projectId, storage_id, ...description } },
         context,
         loadOfNew(context),

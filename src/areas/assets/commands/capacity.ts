@@ -17,35 +17,24 @@ export interface CapacityChange {
 }
 
 /** Judges what assets use by the sums of the view (src/areas/assets/README.md#capacity), and counts what this process appends. */
-export interface Capacity {
-  /**
-   * Appends a change, unless it exceeds the capacity. A repeated command is not judged.
-   * @throws CommandRejected capacity_exceeded; Overloaded while the views lag; the errors of `append`
-   */
-  judged(change: CapacityChange, context: CommandContext, append: Append): Promise<Handled<AssetEvent>>;
-  /** Appends a change that needs no capacity. @throws the errors of `append` */
-  counted(assetId: string, context: CommandContext, append: Append): Promise<Handled<AssetEvent>>;
-  /** Refuses additions while the sums or the assets of the views are stale. @throws Overloaded */
-  requireFresh(): void;
-  /** Refuses an upload while the assets of the project's payer are too large. @throws CommandRejected capacity_exceeded */
-  refuseUploadBeyond(projectId: string): Promise<void>;
-}
+export type Capacity = ReturnType<typeof makeCapacity>;
 
 type Append = () => Promise<Handled<AssetEvent>>;
 
-export function makeCapacity({
-  handler,
-  usage,
-  viewLags,
-}: Pick<AssetDeps, 'handler' | 'usage' | 'viewLags'>): Capacity {
+export function makeCapacity({ handler, usage, viewLags }: AssetDeps) {
   return {
-    judged: async (change, context, append) => {
+    /**
+     * Appends a change, unless it exceeds the capacity. A repeated command is not judged.
+     * @throws CommandRejected capacity_exceeded; Overloaded while the views lag; the errors of `append`
+     */
+    judged: async (change: CapacityChange, context: CommandContext, append: Append) => {
       if (change.bytes > 0 || change.isNew === true) await judge(change, context);
       return counted(change.assetId, context, append);
     },
     counted,
     requireFresh,
-    refuseUploadBeyond: async (projectId) => {
+    /** Refuses an upload while the assets of the project's payer are too large. @throws CommandRejected capacity_exceeded */
+    refuseUploadBeyond: async (projectId: string) => {
       if (await usage.hasRoom(projectId)) return;
       rejectAsset(
         'capacity_exceeded',
@@ -54,10 +43,12 @@ export function makeCapacity({
     },
   };
 
+  /** Refuses additions while the sums or the assets of the views are stale. @throws Overloaded */
   function requireFresh(): void {
     viewLags.requireFresh('usage', 'assets');
   }
 
+  /** Appends a change that needs no capacity. @throws the errors of `append` */
   async function counted(assetId: string, context: CommandContext, append: Append) {
     const handled = await append();
     usage.appended(assetId, handled, context);

@@ -29,23 +29,19 @@ export interface AssetAddress {
 type Options = Pick<HandleOptions, 'expectedRevision'>;
 
 /** Makes the use cases that change an asset. Each throws CommandRejected asset_not_found; PreconditionFailed. */
-export function makeChangingAssets({
-  handler,
-  assets,
-  capacity,
-  payerOf,
-  objectKeys,
-  openAssetStorage,
-}: Pick<AssetDeps, 'handler' | 'assets'> & {
-  readonly capacity: Capacity;
-  readonly payerOf: PayerOf;
-  readonly objectKeys: ObjectKeys;
-  readonly openAssetStorage: OpenAssetStorage;
-}) {
+export function makeChangingAssets(
+  deps: AssetDeps & {
+    readonly capacity: Capacity;
+    readonly payerOf: PayerOf;
+    readonly objectKeys: ObjectKeys;
+    readonly openAssetStorage: OpenAssetStorage;
+  },
+) {
+  const { handler, assets, capacity, payerOf, objectKeys, openAssetStorage } = deps;
   const load = async ({ projectId, assetId }: AssetAddress): Promise<ExistingAsset> =>
     existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
   const handle = (assetId: string, command: AssetCommand, context: CommandContext, options?: Options) =>
-    handler.handle({ aggregate: assetAggregate, id: assetId }, command, context, options);
+    handler.handle(assetAggregate.at(assetId), command, context, options);
   return {
     /**
      * Changes the description; fields that are left out stay. A larger size counts toward the capacity of the project's payer

@@ -1,5 +1,5 @@
 import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domain/asset/deletion.js';
-import { type AssetEvent, type UndeletedObject, assetCategory, assetCodec } from '../domain/asset/events.js';
+import type { AssetEvent, UndeletedObject } from '../domain/asset/events.js';
 import { wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
@@ -8,18 +8,14 @@ import type { ObjectKeys, ObjectPlace } from './object-keys.js';
 import type { OpenStorage, OpenedStorage } from '../../storages/commands/open-storage.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
-import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 
 /**
  * Deletes the objects of a removed asset from its bucket (src/areas/assets/README.md#deleting-objects). An object that another asset of
  * any storage with this bucket has, or is getting, stays.
  * @throws the errors of `OpenStorage.serving`, Overloaded, StoreUnavailable; the signal's reason
  */
-export type DeleteObjects = (
-  assetId: string,
-  pending: PendingDeletion,
-  signal: AbortSignal,
-) => Promise<DeletionAttempt>;
+export type DeleteObjects = ReturnType<typeof makeDeleteObjects>;
 
 /** Storages with a bucket of this name. Where there are more, the service does not know them all, and deletes nothing. */
 const storagesMax = 100;
@@ -30,17 +26,14 @@ interface Binding {
   readonly basePath: string;
 }
 
-export function makeDeleteObjects({
-  handler,
-  storages,
-  deleteObject,
-  openStorage,
-  objectKeys,
-}: Pick<AssetDeps, 'handler' | 'storages' | 'deleteObject'> & {
-  readonly openStorage: Pick<OpenStorage, 'serving'>;
-  readonly objectKeys: Pick<ObjectKeys, 'deleting'>;
-}): DeleteObjects {
-  return async (assetId, pending, signal) => {
+export function makeDeleteObjects(
+  deps: AssetDeps & {
+    readonly openStorage: Pick<OpenStorage, 'serving'>;
+    readonly objectKeys: Pick<ObjectKeys, 'deleting'>;
+  },
+) {
+  const { handler, storages, deleteObject, openStorage, objectKeys } = deps;
+  return async (assetId: string, pending: PendingDeletion, signal: AbortSignal) => {
     const opened = await openStorage.serving(pending.storage_id);
     const obstacle = obstacleOf(opened, pending);
     if (opened === null || obstacle !== null) {
@@ -127,43 +120,41 @@ type Due = Extract<AssetEvent, { type: 'AssetDeletionRequested' | 'AssetDeletion
  * Deletes the objects of a removed asset from its bucket, where the removal asked for it. It tries at once and then each
  * day, 7 times in all.
  */
-export function makeDeleteAssetObjects({
-  handler,
-  clock,
-  deleteObjects,
-  viewsShow,
-}: Pick<AssetDeps, 'handler' | 'clock'> & {
-  readonly deleteObjects: DeleteObjects;
-  /** Says whether the views of storages and assets have reached the position. */
-  readonly viewsShow: (position: Position) => boolean;
-}): Reaction<Due, DeletionAttempt> {
-  return {
+export function makeDeleteAssetObjects(
+  deps: Pick<AssetDeps, 'handler' | 'clock'> & {
+    readonly deleteObjects: DeleteObjects;
+    /** Says whether the views of storages and assets have reached the position. */
+    readonly viewsShow: (position: Position) => boolean;
+  },
+) {
+  const { handler, clock, deleteObjects, viewsShow } = deps;
+  return on(assetAggregate, ['AssetDeletionRequested', 'AssetDeletionPutOff'], {
     name: 'delete-objects',
-    category: assetCategory,
-    codec: assetCodec,
-    types: ['AssetDeletionRequested', 'AssetDeletionPutOff'],
     hasTimers: true,
     // A silent bucket keeps a slot for 5 s.
     atOnceMax: 32,
-    asks: async (event) => {
+    isDue: async (id, event) => {
       if (event.type === 'AssetDeletionPutOff') {
         const notBefore = new Date(event.data.delete_at);
         if (clock.now() < notBefore) return { notBefore };
       }
       if (!viewsShow(event.position)) return 'not-yet';
-      return (await pendingOf(streamIdOf(event)))?.attempt === attemptOf(event) ? 'yes' : 'no';
+      return (await pendingOf(id))?.attempt === attemptOf(event);
     },
     perform: async (event, signal) => {
       const assetId = streamIdOf(event);
       const pending = await pendingOf(assetId);
       return pending === null ? { left: [], kept: [] } : deleteObjects(assetId, pending, signal);
     },
-    conclude: async (event, context, found) => {
-      const target = { aggregate: assetAggregate, id: streamIdOf(event) };
+    run: async (id, context, event, found: DeletionAttempt) => {
       const attempt = attemptOf(event);
-      await handler.handle(target, { type: 'RecordDeletion', attempt, now: clock.now(), ...found }, context);
+      await handler.handle(
+        assetAggregate.at(id),
+        { type: 'RecordDeletion', attempt, now: clock.now(), ...found },
+        context,
+      );
     },
-  };
+  });
 
   async function pendingOf(assetId: string): Promise<PendingDeletion | null> {
     const { state } = await handler.load(assetAggregate, assetId);

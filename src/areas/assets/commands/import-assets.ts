@@ -7,7 +7,7 @@ import { assetAggregate } from '../domain/asset/asset.js';
 import { assetNameMax, checkAssetFacts } from '../domain/asset/changes.js';
 import type { AssetDescription } from '../domain/asset/events.js';
 import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
-import { describeListRefusal } from '../../storages/domain/storage/test-failure.js';
+import { describeListRefusal } from '../../storages/domain/delivery/test-failure.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
 import type { ListAnswer, ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
@@ -66,14 +66,6 @@ export interface ImportCursor {
   readonly seen: { readonly token: string | null; readonly left: number; readonly pages: number };
 }
 
-/**
- * Lists a page of a bucket and adds an asset for each object that has none (src/areas/assets/README.md#importing). A repeated page adds
- * nothing twice. A page ends early after 8 s.
- * @throws CommandRejected project_not_found, asset_storage_unusable, bucket_refused, bucket_unavailable, cursor_expired,
- * capacity_exceeded
- */
-export type ImportAssets = (input: ImportInput, context: CommandContext) => Promise<ImportedPage>;
-
 /** The list may take 5 s before. A request has 15 s. */
 const workMs = 8_000;
 /** Objects that are looked up at once. */
@@ -86,9 +78,15 @@ interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'listObjects
   readonly openAssetStorage: OpenAssetStorage;
 }
 
-export function makeImportAssets(deps: ImportDeps): ImportAssets {
+/**
+ * Lists a page of a bucket and adds an asset for each object that has none (src/areas/assets/README.md#importing). A repeated page adds
+ * nothing twice. A page ends early after 8 s.
+ * @throws CommandRejected project_not_found, asset_storage_unusable, bucket_refused, bucket_unavailable, cursor_expired,
+ * capacity_exceeded
+ */
+export function makeImportAssets(deps: ImportDeps) {
   const { handler, assets, listObjects, headObject, capacity, objectKeys, payerOf, openAssetStorage } = deps;
-  return async (input, context) => {
+  return async (input: ImportInput, context: CommandContext) => {
     const { projectId, storageId, limit, cursor } = input;
     capacity.requireFresh();
     const payerId = await payerOf(projectId);
@@ -215,8 +213,7 @@ export function makeImportAssets(deps: ImportDeps): ImportAssets {
     const { project_id: projectId, storage_id: storageId, object_key, size } = description;
     const assetId = derivedId(context, `import/${object_key}`);
     const seen = { size, entity_tag, media_type: null, sha256: null };
-    const add = () =>
-      handler.handle({ aggregate: assetAggregate, id: assetId }, { type: 'Add', description, seen }, context);
+    const add = () => handler.handle(assetAggregate.at(assetId), { type: 'Add', description, seen }, context);
     const objects = { storageId, assetId, keys: [object_key], commandId: context.commandId };
     try {
       const asset = { projectId, payerId, assetId, bytes: size, isNew: true };

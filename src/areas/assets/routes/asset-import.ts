@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
 import type { ImportCursor } from '../commands/import-assets.js';
-import { noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 const wholeKeyMax = 1_024;
 
@@ -94,32 +94,26 @@ const importedAssets = z
   .meta({ id: 'ImportedAssets' });
 
 /** Makes the route that adds the objects of a bucket (src/areas/assets/README.md#importing). */
-export function makeAssetImportRoutes({
-  importAssets,
-}: Pick<AssetCommands, 'importAssets'>): readonly Route[] {
+export function makeAssetImportRoutes({ importAssets }: AssetCommands): readonly Route[] {
   return [
-    defineRoute({
+    routesOf({ tag: 'Assets' })({
       method: 'POST',
       path: `${assetsPath}/import`,
       name: 'importAssets',
-      tag: 'Assets',
       summary: 'List a page of a bucket and add an asset for each object that has none',
       description:
         'The key of the storage needs the right to list. A page may end early, or be empty, with a `next_cursor`. A repeated page adds nothing twice. After 409 `cursor_expired`, begin again without a cursor. When the capacity ends, the message of the 409 says how many objects were added.',
-      request: { params: projectParams, query: noQuery, body: assetImport },
+      request: { params: projectParams, body: assetImport },
       replies: { 200: { description: 'What the page added and skipped.', schema: importedAssets } },
       errors: ['conflict', 'cursor_expired', 'capacity_exceeded', 'bucket_unavailable'],
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, prefix = '', cursor: from = null, limit = 100 } = body;
         const page = await importAssets({ projectId, storageId, prefix, cursor: from, limit }, command);
-        return {
-          status: 200,
-          body: {
-            added: [...page.added],
-            skipped: [...page.skipped],
-            next_cursor: page.next === null ? null : writeCursor(page.next),
-          },
-        };
+        return ok({
+          added: [...page.added],
+          skipped: [...page.skipped],
+          next_cursor: page.next === null ? null : writeCursor(page.next),
+        });
       },
     }),
   ];

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { hexDigest } from '../../../validation/fields.js';
 import { mediaLink } from '../../../http/resources.js';
-import { noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
+import { current, ok, routesOf } from '../../../http/define-routes.js';
 
 const uploadRequest = z
   .strictObject({
@@ -54,53 +54,44 @@ const mediaRequest = z
   .meta({ id: 'MediaRequest' });
 
 /** Makes the routes of assets' signed URLs (src/areas/shares/README.md#media-urls). */
-export function makeAssetMediaRoutes({
-  issueUploadUrl,
-  confirmUpload,
-  issueMediaLinks,
-}: Pick<AssetCommands, 'issueUploadUrl' | 'confirmUpload' | 'issueMediaLinks'>): readonly Route[] {
+export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
+  const { issueUploadUrl, confirmUpload, issueMediaLinks } = deps;
+  const route = routesOf({ tag: 'Assets', params: assetParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: `${assetsPath}/:assetId/upload-url`,
       name: 'issueUploadUrl',
-      tag: 'Assets',
       summary: 'A URL to upload a file of an asset to, for 15 minutes',
       description:
         "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
-      request: { params: assetParams, query: noQuery, body: uploadRequest },
+      request: { body: uploadRequest },
       replies: { 200: { description: 'The request to make.', schema: upload } },
       errors: ['conflict', 'capacity_exceeded'],
       cacheControl: 'no-store',
-      handler: async ({ params, body: { rendition, language }, command }) => ({
-        status: 200,
-        body: { ...(await issueUploadUrl({ ...params, rendition, language }, command)) },
-      }),
+      handler: async ({ params, body: { rendition, language }, command }) =>
+        ok({ ...(await issueUploadUrl({ ...params, rendition, language }, command)) }),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${assetsPath}/:assetId/uploaded`,
       name: 'confirmUpload',
-      tag: 'Assets',
       summary: 'Check whether the bucket has the file of an asset',
       description:
         'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
-      request: { params: assetParams, query: noQuery, body: uploadConfirmation },
+      request: { body: uploadConfirmation },
       replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
       errors: ['conflict', 'bucket_unavailable'],
       entityTag: true,
-      handler: async ({ params, body: { sha256 = null }, command }) => {
-        const { resource, revision } = await confirmUpload({ ...params, sha256 }, command);
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params, body: { sha256 = null }, command }) =>
+        current(await confirmUpload({ ...params, sha256 }, command)),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${assetsPath}/:assetId/media`,
       name: 'issueMediaLinks',
-      tag: 'Assets',
       summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
-      request: { params: assetParams, query: noQuery, body: mediaRequest },
+      request: { body: mediaRequest },
       replies: {
         200: {
           description: 'A URL for the own file (`original`) and for each rendition.',
@@ -109,10 +100,8 @@ export function makeAssetMediaRoutes({
       },
       errors: ['conflict'],
       cacheControl: 'no-store',
-      handler: async ({ params, body: { disposition = 'inline' } }) => ({
-        status: 200,
-        body: { media: await issueMediaLinks({ ...params, disposition }) },
-      }),
+      handler: async ({ params, body: { disposition = 'inline' } }) =>
+        ok({ media: await issueMediaLinks({ ...params, disposition }) }),
     }),
   ];
 }

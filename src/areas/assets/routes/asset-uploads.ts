@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { instant } from '../../../validation/fields.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { noBody, noFields, noQuery } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import { noFields } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { assetParams, assetsPath, renditionFields } from './assets.js';
+import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const renditionParams = assetParams.extend({ kind: z.string() });
 const path = `${assetsPath}/:assetId/renditions/:kind`;
@@ -17,45 +18,40 @@ const language = z
   .meta({ description: 'Of the subtitles to remove (BCP 47).', examples: ['de'] });
 
 /** Makes the routes of assets' renditions (docs/assets.md#renditions). */
-export function makeAssetRenditionRoutes({
-  putAssetRendition,
-  removeAssetRendition,
-}: Pick<AssetCommands, 'putAssetRendition' | 'removeAssetRendition'>): readonly Route[] {
+export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] {
+  const { putAssetRendition, removeAssetRendition } = deps;
+  const route = routesOf({ tag: 'Assets', path, params: renditionParams });
   return [
-    defineRoute({
+    route({
       method: 'PUT',
-      path,
       name: 'putAssetRendition',
-      tag: 'Assets',
       summary: 'Add or replace a rendition of an asset, for example after transcoding',
       description:
         'An asset has one rendition of a kind, and `subtitles` one in each language. The object is then uploaded by `upload-url`, or is in the bucket already.',
-      request: { params: renditionParams, query: noQuery, body: rendition },
+      request: { body: rendition },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       entityTag: true,
       ifMatch: true,
-      handler: async ({ params: { kind, ...asset }, body, command, expectedRevision }) => {
-        const input = { ...asset, rendition: { ...body, kind } };
-        const { resource, revision } = await putAssetRendition(input, command, { expectedRevision });
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params: { kind, ...asset }, body, command, expectedRevision }) =>
+        current(
+          await putAssetRendition({ ...asset, rendition: { ...body, kind } }, command, { expectedRevision }),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path,
       name: 'removeAssetRendition',
-      tag: 'Assets',
       summary: 'Remove a rendition of an asset; its object stays in the bucket',
-      request: { params: renditionParams, query: z.object({ language }), body: z.undefined() },
+      request: { query: z.object({ language }), body: z.undefined() },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
       entityTag: true,
       ifMatch: true,
-      handler: async ({ params, query, command, expectedRevision }) => {
-        const input = { ...params, language: query.language ?? null };
-        const { resource, revision } = await removeAssetRendition(input, command, { expectedRevision });
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params, query, command, expectedRevision }) =>
+        current(
+          await removeAssetRendition({ ...params, language: query.language ?? null }, command, {
+            expectedRevision,
+          }),
+        ),
     }),
   ];
 }
@@ -96,23 +92,15 @@ const multipartUpload = z
   .meta({ id: 'MultipartUpload' });
 
 /** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */
-export function makeAssetUploadRoutes({
-  startUpload,
-  listUploadParts,
-  isUploadOpen,
-  completeUpload,
-  abortUpload,
-}: Pick<
-  AssetCommands,
-  'startUpload' | 'listUploadParts' | 'isUploadOpen' | 'completeUpload' | 'abortUpload'
->): readonly Route[] {
+export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
+  const { startUpload, listUploadParts, isUploadOpen, completeUpload, abortUpload } = deps;
   const page = { description: 'A page of the parts.', schema: multipartUpload };
+  const route = routesOf({ tag: 'Assets', params: uploadParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: uploadsPath,
       name: 'startUpload',
-      tag: 'Assets',
       summary: 'Start an upload in parts, up to 5 TiB',
       description: 'While an upload of the asset is open, the reply is that one.',
       request: { params: assetParams, query: partsQuery, body: noFields },
@@ -121,56 +109,41 @@ export function makeAssetUploadRoutes({
       idempotent: true,
       isGone: async ({ id }, { params }) => !(await isUploadOpen({ ...params, uploadId: id })),
       cacheControl: 'no-store',
-      handler: async ({ params, query, command }) => ({
-        status: 200,
-        body: presentUpload(await startUpload({ ...params, ...query }, command)),
-      }),
+      handler: async ({ params, query, command }) =>
+        ok(presentUpload(await startUpload({ ...params, ...query }, command))),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: uploadPath,
       name: 'listUploadParts',
-      tag: 'Assets',
       summary: 'The parts of an upload: which the bucket has, and URLs for the others',
-      request: { params: uploadParams, query: partsQuery, body: noBody },
+      request: { query: partsQuery },
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
       cacheControl: 'no-store',
-      handler: async ({ params, query }) => ({
-        status: 200,
-        body: presentUpload(await listUploadParts({ ...params, ...query })),
-      }),
+      handler: async ({ params, query }) => ok(presentUpload(await listUploadParts({ ...params, ...query }))),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${uploadPath}/complete`,
       name: 'completeUpload',
-      tag: 'Assets',
       summary: 'Join the parts of an upload',
       description:
         'The service reads the entity tags of the parts from the bucket, and then asks for the object.',
-      request: { params: uploadParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
       errors: ['conflict', 'bucket_unavailable'],
       entityTag: true,
-      handler: async ({ params, command }) => {
-        const { resource, revision } = await completeUpload(params, command);
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params, command }) => current(await completeUpload(params, command)),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
       path: uploadPath,
       name: 'abortUpload',
-      tag: 'Assets',
       summary: 'Abort an upload; the bucket deletes its parts',
-      request: { params: uploadParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is aborted.', schema: noContent } },
       errors: ['conflict', 'bucket_unavailable'],
-      handler: async ({ params, command }) => {
-        await abortUpload(params, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params, command }) => finished(abortUpload(params, command)),
     }),
   ];
 }

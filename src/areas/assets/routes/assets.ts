@@ -2,15 +2,14 @@ import type { AssetDeps } from '../deps.js';
 import type { AssetCommands } from '../commands/index.js';
 import { assetRules, checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
+import { current, finished, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const text = z.string().max(2048);
 const assetName = text.check(ruled(assetRules.name)).meta({
@@ -115,23 +114,18 @@ export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase(
 export const assetsPath = '/api/v1/projects/:projectId/assets';
 
 /** Makes the routes of assets (src/areas/assets/README.md#rules-of-an-asset). */
-export function makeAssetRoutes({
-  addAsset,
-  changeAssetDescription,
-  removeAsset,
-  assets,
-}: Pick<AssetCommands, 'addAsset' | 'changeAssetDescription' | 'removeAsset'> &
-  Pick<AssetDeps, 'assets'>): readonly Route[] {
+export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>): readonly Route[] {
+  const { addAsset, changeAssetDescription, removeAsset, assets } = deps;
+  const route = routesOf({ tag: 'Assets', params: assetParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: assetsPath,
       name: 'addAsset',
-      tag: 'Assets',
       summary: 'Add an asset to a project',
       description:
         "Says what is, or will be, stored where; without `object_key` under `<asset id>/<name>`; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
-      request: { params: projectParams, query: noQuery, body: assetCreation },
+      request: { params: projectParams, body: assetCreation },
       replies: { 201: { description: 'The asset.', schema: assetResource } },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
@@ -147,73 +141,61 @@ export function makeAssetRoutes({
         return { status: 201, body: resource, revision, location };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: assetsPath,
       name: 'listAssets',
-      tag: 'Assets',
       summary: "A project's assets, newest first",
       description:
         'All filters together select. A search examines 200 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
-      request: { params: projectParams, query: assetQuery, body: noBody },
+      request: { params: projectParams, query: assetQuery },
       replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
-      handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) => {
-        const body = await readOrderedPage({ limit, cursor, sort }, (page) =>
-          assets.list(projectId, { filter, sort, ...page }),
-        );
-        return { status: 200, body };
-      },
+      handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) =>
+        ok(
+          await readOrderedPage({ limit, cursor, sort }, (page) =>
+            assets.list(projectId, { filter, sort, ...page }),
+          ),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${assetsPath}/:assetId`,
       name: 'getAsset',
-      tag: 'Assets',
       summary: 'One asset',
-      request: { params: assetParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
       entityTag: true,
-      handler: async ({ params: { projectId, assetId } }) => {
-        const found = await assets.find(projectId, assetId);
-        if (found === null) throw new HttpError('not_found', 'the asset does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
-      },
+      handler: async ({ params: { projectId, assetId } }) =>
+        current((await assets.find(projectId, assetId)) ?? missing('the asset does not exist')),
     }),
-    defineRoute({
+    route({
       method: 'PATCH',
       path: `${assetsPath}/:assetId`,
       name: 'changeAsset',
-      tag: 'Assets',
       summary: 'Change name, tags, media type or size of an asset',
       description:
         'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
-      request: { params: assetParams, query: noQuery, body: assetChange },
+      request: { body: assetChange },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
       errors: ['capacity_exceeded'],
       entityTag: true,
       ifMatch: true,
-      handler: async ({ params, body, command, expectedRevision }) => {
-        const input = { ...params, changes: body };
-        const { resource, revision } = await changeAssetDescription(input, command, { expectedRevision });
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params, body, command, expectedRevision }) =>
+        current(await changeAssetDescription({ ...params, changes: body }, command, { expectedRevision })),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
       path: `${assetsPath}/:assetId`,
       name: 'deleteAsset',
-      tag: 'Assets',
       summary: 'Remove an asset, and its objects with `?object=delete`',
       description:
         'With `object`, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
-      request: { params: assetParams, query: removalQuery, body: noBody },
+      request: { query: removalQuery },
       replies: { 204: { description: 'It is removed.', schema: noContent } },
       errors: ['conflict'],
       ifMatch: true,
-      handler: async ({ params, query, command, expectedRevision }) => {
+      handler: ({ params, query, command, expectedRevision }) => {
         const deletesObjects = query.object === 'delete';
-        await removeAsset({ ...params, deletesObjects }, command, { expectedRevision });
-        return { status: 204, body: undefined };
+        return finished(removeAsset({ ...params, deletesObjects }, command, { expectedRevision }));
       },
     }),
   ];

@@ -41,26 +41,7 @@ interface FoundEvents {
  * Reads the events behind the leaves: src/areas/audit/README.md#events-behind-the-leaves. `size` is that of a tree whose tiles are
  * stored; no later event is returned. Every function throws StoreUnavailable while a tile is missing.
  */
-export interface AuditHistory {
-  /** Returns the events of a level-0 tile, in log order. @param tile the index of the tile */
-  eventsOfTile(tile: number, size: number): Promise<readonly LogEvent[]>;
-  /** Returns the event of a leaf. @param index below `size` */
-  locate(index: number, size: number): Promise<LogEvent>;
-  /**
-   * Returns the number of events up to a time: the first event with a later `recorded_at` and all events after it do not
-   * count, also where a clock was set back.
-   */
-  countUntil(time: Date, size: number): Promise<number>;
-  /** Returns the index of the last event that `countUntil` counts; null when there is none. */
-  indexAt(time: Date, size: number): Promise<number | null>;
-  /** Returns the revision that a stream had when the log ended with the event at the index; null: it did not exist. */
-  revisionAt(stream: string, index: number, size: number): Promise<bigint | null>;
-  /**
-   * Finds events. A page examines at most 200 filters (51,200 events). It reads no further tile after 200 events, and about 4 MiB
-   * of found events.
-   */
-  search(search: EventSearch, size: number): Promise<FoundEvents>;
-}
+export type AuditHistory = ReturnType<typeof makeAuditHistory>;
 
 /** The most filters that a page examines, and events after which it reads no further tile. */
 const filtersMax = 200;
@@ -76,16 +57,18 @@ export function makeAuditHistory(deps: {
   readonly tree: Pick<TreeReader, 'tiles'>;
   readonly tiles: Pick<TileStore, 'readFilters'>;
   readonly projectOf: ProjectOf;
-}): AuditHistory {
+}) {
   const { eventStore, resources, tree, tiles, projectOf } = deps;
   return { eventsOfTile, locate, countUntil, indexAt, revisionAt, search };
 
+  /** Returns the events of a level-0 tile, in log order. @param tile the index of the tile */
   async function eventsOfTile(tile: number, size: number): Promise<readonly LogEvent[]> {
     const width = Math.min(tileWidth, size - tile * tileWidth);
     if (width <= 0) return [];
     return resources.events(tile, width);
   }
 
+  /** Returns the event of a leaf. @param index below `size` */
   async function locate(index: number, size: number): Promise<LogEvent> {
     const events = await eventsOfTile(tileAt(index), size);
     const event = events[index % tileWidth];
@@ -93,6 +76,10 @@ export function makeAuditHistory(deps: {
     return event;
   }
 
+  /**
+   * Returns the number of events up to a time: the first event with a later `recorded_at` and all events after it do not
+   * count, also where a clock was set back.
+   */
   async function countUntil(time: Date, size: number): Promise<number> {
     const tile = await firstTileBeyond(time, size);
     const events = await eventsOfTile(tile, size);
@@ -101,11 +88,13 @@ export function makeAuditHistory(deps: {
     return tile * tileWidth + (place < 0 ? events.length : place);
   }
 
+  /** Returns the index of the last event that `countUntil` counts; null when there is none. */
   async function indexAt(time: Date, size: number): Promise<number | null> {
     const count = await countUntil(time, size);
     return count === 0 ? null : count - 1;
   }
 
+  /** Returns the revision that a stream had when the log ended with the event at the index; null: it did not exist. */
   async function revisionAt(stream: string, index: number, size: number): Promise<bigint | null> {
     const [first] = await eventStore.read(stream, { limit: 1 });
     if (first === undefined) return null;
@@ -120,6 +109,10 @@ export function makeAuditHistory(deps: {
     return null;
   }
 
+  /**
+   * Finds events. A page examines at most 200 filters (51,200 events). It reads no further tile after 200 events, and about 4 MiB
+   * of found events.
+   */
   async function search({ terms, from, before, limit }: EventSearch, size: number): Promise<FoundEvents> {
     const highest = Math.min(before, size) - 1;
     const events: IndexedEvent[] = [];

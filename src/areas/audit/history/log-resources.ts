@@ -7,18 +7,7 @@ import { elementsOfRecord, type Pace, processPace } from '../../../kit/pace.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** Serves the files of C2SP tlog-tiles, and our lines of events, from the tiles and the log. */
-export interface LogResources {
-  /**
-   * Returns the bytes of a resource; null when it is not within the signed size. The bytes of a path never change.
-   * @throws StoreUnavailable
-   */
-  read(path: TilePath, signedSize: number): Promise<Buffer | null>;
-  /**
-   * Returns events by their index: at most 256 of one tile. The range must be within the stored size.
-   * @throws LogEndsEarly, StoreUnavailable
-   */
-  events(index: number, width: number): Promise<readonly LogEvent[]>;
-}
+export type LogResources = ReturnType<typeof makeLogResources>;
 
 /** The log ends before the events of a tile. A deposed leader of the log may answer so for a moment. */
 export class LogEndsEarly extends StoreUnavailable {
@@ -36,12 +25,16 @@ export function makeLogResources({
   readonly eventStore: Pick<EventStore, 'readAll'>;
   readonly tree: Pick<TreeReader, 'tiles'>;
   readonly pace?: Pace;
-}): LogResources {
+}) {
   /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
   let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
 
   return {
-    read: async (path, signedSize) => {
+    /**
+     * Returns the bytes of a resource; null when it is not within the signed size. The bytes of a path never change.
+     * @throws StoreUnavailable
+     */
+    read: async (path: TilePath, signedSize: number) => {
       const { kind, level, index, width } = path;
       const nodes = Math.floor(signedSize / tileWidth ** level);
       if (index * tileWidth + width > nodes) return null;
@@ -63,6 +56,10 @@ export function makeLogResources({
     return last.events.slice(0, width);
   }
 
+  /**
+   * Returns events by their index: at most 256 of one tile. The range must be within the stored size.
+   * @throws LogEndsEarly, StoreUnavailable
+   */
   async function events(index: number, width: number): Promise<readonly LogEvent[]> {
     const [tile] = await tree.tiles([{ level: 0, index }]);
     const found: LogEvent[] = [];

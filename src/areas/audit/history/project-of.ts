@@ -3,9 +3,7 @@ import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 import { makeLru } from '../../../kit/lru.js';
 
 /** Returns the id of the project that an event's stream belongs to; null for none. */
-export type ProjectOf = (
-  event: Pick<StoredEvent, 'stream' | 'revision' | 'data' | 'type'>,
-) => Promise<string | null>;
+export type ProjectOf = ReturnType<typeof makeProjectOf>;
 
 /** Streams whose project a process keeps in memory. */
 const streamsMax = 20_000;
@@ -21,9 +19,9 @@ export function makeProjectOf({
 }: {
   readonly eventStore: Pick<EventStore, 'read'>;
   readonly projectOfFirst: (first: Pick<StoredEvent, 'stream' | 'data'>) => string | null;
-}): ProjectOf {
+}) {
   const known = makeLru<{ readonly project: string | null }>(streamsMax);
-  return async (event) => {
+  return async (event: Pick<StoredEvent, 'stream' | 'revision' | 'data' | 'type'>) => {
     const found = known.get(event.stream);
     if (found !== undefined) return found.project;
     const first = event.revision === 0n ? event : (await eventStore.read(event.stream, { limit: 1 }))[0];

@@ -6,12 +6,13 @@ import { auditEventResource, auditStreamResource } from '../../../../projections
 import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, momentQuery, namedStreamsQuery, pageOfEvents, searchOf } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { ignoredQuery, noBody, noParams } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import { ignoredQuery } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { readSignedLog } from './audit-log.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js';
 import { auditPageStyle, makeAuditPageBody } from '../page/audit-page-body.js';
+import { missing, ok, routesOf } from '../../../http/define-routes.js';
 
 /**
  * Makes the page for auditors: src/areas/audit/README.md#page-for-auditors. It is the same for every caller and holds no data.
@@ -31,14 +32,13 @@ function makeAuditPage(types: readonly string[]): PreparedBody {
 export function makeAuditPageRoutes(): readonly Route[] {
   const prepared = makeAuditPage(eventTypes);
   return [
-    defineRoute({
+    routesOf({ tag: 'Audit log' })({
       method: 'GET',
       path: '/audit',
       name: 'getAuditPage',
-      tag: 'Audit log',
       summary: 'The page on which auditors read and check the log',
       description: 'It holds no data: its script signs the user in and checks in the browser what it shows.',
-      request: { params: noParams, query: ignoredQuery, body: noBody },
+      request: { query: ignoredQuery },
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
@@ -60,41 +60,34 @@ export function makeAuditEventRoutes({
   reader,
   auditNames,
 }: AuditHistorySource & { readonly auditNames: AuditNameReader }): readonly Route[] {
+  const route = routesOf({ tag });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/events',
       name: 'listAuditEvents',
-      tag,
       summary: 'Events of the audit log, newest first',
       description:
         'Each event under the signed checkpoint stands beside one sentence that tells it. A page may have fewer items than `limit`, even none, and still a `next_cursor`: the search has a bound, and continues there.',
-      request: {
-        params: noParams,
-        query: auditEventsQuery.extend({ project: z.uuid().toLowerCase().optional() }),
-        body: noBody,
-      },
+      request: { query: auditEventsQuery.extend({ project: z.uuid().toLowerCase().optional() }) },
       replies: { 200: { description: 'A page of events.', schema: pageOf(auditEventResource) } },
       errors: ['nothing_signed'],
       handler: async ({ query: { project, ...query } }) => {
         const search = searchOf(query);
         const terms = { ...search.terms, ...(project === undefined ? {} : { project }) };
-        const size = await readShownSize(log);
-        return { status: 200, body: pageOfEvents(await reader.events({ ...search, terms }, size)) };
+        return ok(pageOfEvents(await reader.events({ ...search, terms }, await readShownSize(log))));
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/streams/:stream',
       name: 'getAuditStream',
-      tag,
       summary: "A stream's documents as they stood at an event or a time",
       description:
         'The fold of the stream’s events up to then, for each of its views; without `as_of`, up to the end of the signed log. 404 when the stream did not exist then, and for an index at or beyond the signed size.',
       request: {
         params: z.object({ stream: z.string() }),
         query: z.object({ as_of: momentQuery.optional() }),
-        body: noBody,
       },
       replies: { 200: { description: 'The documents.', schema: auditStreamResource } },
       errors: ['nothing_signed'],
@@ -102,27 +95,21 @@ export function makeAuditEventRoutes({
         const size = await readShownSize(log);
         const at = asOf ?? { index: size - 1 };
         if ('index' in at && at.index >= size) throw beyondSigned(size);
-        const body = await reader.streamAsOf(stream, at, size);
-        if (body === null) throw new HttpError('not_found', 'the stream did not exist then');
-        return { status: 200, body };
+        return ok((await reader.streamAsOf(stream, at, size)) ?? missing('the stream did not exist then'));
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/names',
       name: 'listAuditNames',
-      tag,
       summary: 'What people call the users, projects and shares of some streams',
       description:
         'The present names, never an address. No leaf covers them. What has no name is left out, such as a share without a title.',
-      request: { params: noParams, query: z.object({ streams: namedStreamsQuery }), body: noBody },
+      request: { query: z.object({ streams: namedStreamsQuery }) },
       replies: {
         200: { description: 'The names.', schema: z.strictObject({ items: z.array(auditNameResource) }) },
       },
-      handler: async ({ query: { streams } }) => ({
-        status: 200,
-        body: { items: await auditNames.names(streams) },
-      }),
+      handler: async ({ query: { streams } }) => ok({ items: await auditNames.names(streams) }),
     }),
   ];
 }

@@ -16,8 +16,8 @@ import type { TreeReader } from '../tree/tree-reader.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { proofText } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 /** What the routes need of the audit log. */
 export interface AuditSource {
@@ -79,40 +79,37 @@ const noteText = z.string().meta({
 
 /** Makes the routes of the signed log (src/areas/audit/README.md#serving-the-log). */
 export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: AuditSource): readonly Route[] {
+  const route = routesOf({ tag });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/status',
       name: 'getAuditStatus',
-      tag,
       summary: 'Progress of the audit log: sequenced, signed, cosigned and compared',
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The status.', schema: auditStatus } },
-      handler: async () => ({ status: 200, body: await readStatus() }),
+      handler: async () => ok(await readStatus()),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/proof',
       name: 'getAuditProof',
-      tag,
       summary: 'The proof that an event is under the signed checkpoint',
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
-      request: { params: noParams, query: z.object({ index }), body: noBody },
+      request: { query: z.object({ index }) },
       replies: {
         200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' },
       },
       errors: ['not_found', 'nothing_signed'],
       handler: async ({ query }) => text(await auditProof({ log, tree }, query.index)),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/consistency',
       name: 'getAuditConsistency',
-      tag,
       summary: 'The proof that a larger log continues a smaller one',
       description:
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
-      request: { params: noParams, query: z.object({ from: index, to: index }), body: noBody },
+      request: { query: z.object({ from: index, to: index }) },
       replies: {
         200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' },
       },
@@ -125,13 +122,11 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         return text(hashes.map((hash) => `${hash.toString('base64')}\n`).join(''));
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/audit/log/checkpoint',
       name: 'getAuditCheckpoint',
-      tag,
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: {
         200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
       },
@@ -167,17 +162,16 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       const pathOf = (params: Readonly<Record<string, string>>): string =>
         names.map((name) => params[name] ?? '').join('/');
       return [
-        defineRoute({
+        route({
           method: 'GET',
           path: `/audit/log/tile/:level${rest}`,
           name: `getAuditTile${count}`,
-          tag,
           summary: 'A tile of hashes, or a bundle of entries',
           ...(count === 1 && {
             description:
               'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
           }),
-          request: { params: z.object({ level: z.string(), ...shape }), query: noQuery, body: noBody },
+          request: { params: z.object({ level: z.string(), ...shape }) },
           replies: {
             200: { description: 'Bytes.', schema: z.string(), mediaType: 'application/octet-stream' },
           },
@@ -188,17 +182,16 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
               `tile/${(params as Readonly<Record<string, string>>)['level'] ?? ''}/${pathOf(params)}`,
             ),
         }),
-        defineRoute({
+        route({
           method: 'GET',
           path: `/audit/log/events${rest}`,
           name: `getAuditEventLines${count}`,
-          tag,
           summary: 'The events of a tile, as lines of JSON',
           ...(count === 1 && {
             description:
               '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
           }),
-          request: { params: z.object(shape), query: noQuery, body: noBody },
+          request: { params: z.object(shape) },
           replies: {
             200: { description: 'One event a line.', schema: z.string(), mediaType: 'application/jsonl' },
           },

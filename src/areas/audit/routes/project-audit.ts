@@ -4,11 +4,11 @@ import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from './audit-query.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { noBody } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { type AuditHistorySource, readShownSize } from './audit-events.js';
 import { auditProof, type AuditSource } from './audit-log.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 const tag = 'Audit log';
 const path = '/api/v1/projects/:projectId/audit';
@@ -19,39 +19,35 @@ export function makeProjectAuditRoutes({
   tree,
   reader,
 }: AuditHistorySource & Pick<AuditSource, 'log' | 'tree'>): readonly Route[] {
+  const route = routesOf({ tag: tag, path, params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'GET',
-      path: `${path}/events`,
+      path: '/events',
       name: 'listProjectAuditEvents',
-      tag,
       summary: 'Events of the project, newest first',
       description:
         'The events of the project, its storages, assets, shares and orders, as `GET /audit/events` shows them. A page may be short and still have a `next_cursor`.',
-      request: { params: projectParams, query: auditEventsQuery, body: noBody },
+      request: { query: auditEventsQuery },
       replies: { 200: { description: 'A page of events.', schema: pageOf(auditEventResource) } },
       errors: ['nothing_signed'],
       handler: async ({ params: { projectId: project }, query }) => {
         const search = searchOf(query);
         const terms = { ...search.terms, project };
-        const size = await readShownSize(log);
-        return { status: 200, body: pageOfEvents(await reader.events({ ...search, terms }, size)) };
+        return ok(pageOfEvents(await reader.events({ ...search, terms }, await readShownSize(log))));
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path: `${path}/proof`,
+      path: '/proof',
       name: 'getProjectAuditProof',
-      tag,
       summary: 'The proof that an event of the project is under the signed checkpoint',
       description:
         'C2SP tlog-proof, with the newest checkpoint and its cosignatures. 404 for an event that is not of the project.',
       request: {
-        params: projectParams,
         query: z.object({
           index: z.string().regex(indexPattern, 'must be the index of an event').transform(Number),
         }),
-        body: noBody,
       },
       replies: { 200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' } },
       errors: ['nothing_signed'],

@@ -8,18 +8,7 @@ import type { Signer } from './signer.js';
 import type { OfferOptions, Witnesses } from './witnesses.js';
 
 /** Asks the witnesses in one turn, one question at a time. No call waits for an answer. */
-export interface AskWitnesses {
-  /** Returns whether this process must ask before it signs, or has no answer yet. */
-  mustAsk(): boolean;
-  /** Asks before the first signature. Call it once a second while no signature may be made and no other check contradicts. */
-  askFirst(log: StoredLog): void;
-  /** Asks the witnesses that have not answered, in a process that does not sequence. */
-  askElsewhere(last: SignedRecord | null, log: NamedLog): void;
-  /** Offers a signed checkpoint: a new one at once, and one without a cosignature again. */
-  offer(signed: SignedRecord): void;
-  /** Resolves when no question is open. */
-  settled(): Promise<void>;
-}
+export type AskWitnesses = ReturnType<typeof makeAskWitnesses>;
 
 type NamedLog = Pick<StoredLog, 'logId' | 'restart' | 'size'>;
 
@@ -46,7 +35,7 @@ export function makeAskWitnesses({
   readonly onFailure: (error: unknown) => void;
   /** The first signature waits for these witnesses. It runs after the first question, and then once an hour. */
   readonly onAwaited: (names: readonly string[]) => void;
-}): AskWitnesses {
+}) {
   /** The question that is open now. */
   let open: Promise<void> | null = null;
   let askedAtMs = -Infinity;
@@ -57,25 +46,30 @@ export function makeAskWitnesses({
   let reportedAtMs = -Infinity;
 
   return {
+    /** Returns whether this process must ask before it signs, or has no answer yet. */
     mustAsk: () => {
       const statuses = witnesses.statuses();
       if (statuses.length === 0) return false;
       return !hasAsked || statuses.some(({ isAwaited, isAhead }) => isAwaited || isAhead);
     },
-    askFirst: (log) => {
+    /** Asks before the first signature. Call it once a second while no signature may be made and no other check contradicts. */
+    askFirst: (log: StoredLog) => {
       if (isDue()) start(() => askFirst(log));
       reportAwaited();
     },
-    askElsewhere: (last, log) => {
+    /** Asks the witnesses that have not answered, in a process that does not sequence. */
+    askElsewhere: (last: SignedRecord | null, log: NamedLog) => {
       // So a witness that falls silent later delays no signature of a process that takes the sequencing over.
       const isAwaited = witnesses.statuses().some((status) => status.isAwaited);
       if (isAwaited && isDue()) start(() => askForSize(last, log, { awaitedOnly: true }));
     },
-    offer: (signed) => {
+    /** Offers a signed checkpoint: a new one at once, and one without a cosignature again. */
+    offer: (signed: SignedRecord) => {
       const isNew = offered?.size !== signed.size || offered.origin !== signed.origin;
       const lacks = witnesses.statuses().some(({ name }) => signed.cosignatures[name]?.size !== signed.size);
       if (isNew || (isDue() && lacks)) start(() => offer(signed));
     },
+    /** Resolves when no question is open. */
     settled: async () => {
       await open;
     },

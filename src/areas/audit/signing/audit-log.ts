@@ -29,21 +29,7 @@ export interface AuditStatus {
 }
 
 /** The audit log of one process. The one to which it falls sequences, signs and asks the witnesses. */
-export interface AuditLog {
-  /**
-   * Runs until the signal aborts.
-   * @param isHere whether this process sequences for all. It is asked once a second
-   */
-  readonly run: (signal: AbortSignal, isHere?: () => boolean) => Promise<void>;
-  readonly status: () => AuditStatus;
-  /**
-   * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
-   * stands, because the log is not the one that was signed.
-   */
-  readonly tileMissing: () => void;
-  /** Reads the signed checkpoint. @throws StoreUnavailable */
-  readonly readSigned: () => Promise<SignedRecord | null>;
-}
+export type AuditLog = ReturnType<typeof makeAuditLog>;
 
 export interface AuditEvents {
   /** The stores do not answer; the next pass tries again. */
@@ -72,7 +58,7 @@ export function makeAuditLog(
     readonly random: Random;
   },
   events: AuditEvents,
-): AuditLog {
+) {
   const { sequencer, signer, tiles, sweep, stateStore, clock, random } = deps;
   let signed: SignedRecord | null = null;
   /** Null before the first pass or look. */
@@ -90,7 +76,11 @@ export function makeAuditLog(
   let settled: Promise<unknown> = Promise.resolve();
 
   return {
-    run: async (signal, isHere = () => true) => {
+    /**
+     * Runs until the signal aborts.
+     * @param isHere whether this process sequences for all. It is asked once a second
+     */
+    run: async (signal: AbortSignal, isHere: () => boolean = () => true) => {
       for (let attempt = 0; !signal.aborted;) {
         share(signal, isHere());
         const isDone = await passOrRetry(attempt);
@@ -102,13 +92,17 @@ export function makeAuditLog(
       await sequencing?.done;
       await Promise.all([settled, turn.ask.settled()]);
     },
-    status: () => ({
+    status: (): AuditStatus => ({
       ...{ signed, contradiction: findings?.contradictions[0] ?? null },
       log: sequencer.stored() ?? head,
       problem:
         sequencer.problem()?.reason ?? (sequencing === null ? (findings?.problem ?? keepProblem) : null),
       witnesses: turn.witnesses.statuses(),
     }),
+    /**
+     * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
+     * stands, because the log is not the one that was signed.
+     */
     tileMissing: () => {
       if (findings?.contradictions.length === 0) sequencer.startOver();
     },
@@ -129,6 +123,7 @@ export function makeAuditLog(
     return { witnesses, ask };
   }
 
+  /** Reads the signed checkpoint. @throws StoreUnavailable */
   async function readSigned(): Promise<SignedRecord | null> {
     const stored = await stateStore.get(signedRecord.key);
     return stored === null ? null : signedRecord.schema.parse(stored.value);

@@ -3,7 +3,7 @@ import { LogEndsEarly } from '../history/log-resources.js';
 import type { Hash } from '../tree/merkle.js';
 import { tileWidth } from '../tree/tiles.js';
 import type { TreeReader } from '../tree/tree-reader.js';
-import { originOf, type SignedRecord, type CheckResults } from './audit-records.js';
+import { originOf, type SignedRecord } from './audit-records.js';
 import { type CheckpointFolder, FolderProblem } from './checkpoint-folder.js';
 import { sentenceOfDamage, type Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
@@ -20,8 +20,6 @@ interface Claim {
  * last pages. It returns null while the log may be short for a moment, or lacks a restart.
  * @throws StoreUnavailable
  */
-type CompareWithSigned = (log: StoredLog, signed: SignedRecord | null) => Promise<CheckResults | null>;
-
 export function makeCompareWithSigned({
   tree,
   pages,
@@ -32,11 +30,11 @@ export function makeCompareWithSigned({
   readonly pages: Pick<Pages, 'check'>;
   readonly folders: readonly CheckpointFolder[];
   readonly shortLog: ShortLog;
-}): CompareWithSigned {
+}) {
   /** The events of the last pages were right once. After that they are the sweep's. */
   let arePagesRight = false;
 
-  return async (log, signed) => {
+  return async (log: StoredLog, signed: SignedRecord | null) => {
     const origin = originOf(log);
     // This process has not read the restart yet.
     if (signed?.former_origins.includes(origin) === true) return null;

@@ -6,16 +6,7 @@ import { type TileName, tileWidth } from '../tree/tiles.js';
 import type { TileStore } from '../tree/tile-store.js';
 
 /** Compares events of the log with the stored tiles. A page is the events of a tile of level 0. */
-export interface Pages {
-  /**
-   * Reads a page again from the log and compares it with its tile.
-   * @returns the hashes of its events, and what differs as a sentence; null for nothing
-   * @throws StoreUnavailable; LogEndsEarly, which is one too
-   */
-  check(index: number, width: number): Promise<CheckedPage>;
-  /** Compares hashes with the first ones of a stored tile. @throws StoreUnavailable when the tile lacks some */
-  compareTile(hashes: readonly Hash[], name: TileName): Promise<string | null>;
-}
+export type Pages = ReturnType<typeof makePages>;
 
 interface CheckedPage {
   readonly hashes: readonly Hash[];
@@ -30,9 +21,14 @@ export function makePages(deps: {
   readonly tiles: Pick<TileStore, 'readTiles'>;
   readonly resources: Pick<LogResources, 'events'>;
   readonly onMissing: () => void;
-}): Pages {
+}) {
   return {
-    check: async (index, width) => {
+    /**
+     * Reads a page again from the log and compares it with its tile.
+     * @returns the hashes of its events, and what differs as a sentence; null for nothing
+     * @throws StoreUnavailable; LogEndsEarly, which is one too
+     */
+    check: async (index: number, width: number): Promise<CheckedPage> => {
       try {
         const hashes = await hashesOf(index, width);
         return { hashes, problem: await compareTile(hashes, { level: 0, index }) };
@@ -40,7 +36,9 @@ export function makePages(deps: {
         return { hashes: [], problem: `the tile 0/${index} cannot be compared: ${sentenceOfDamage(error)}` };
       }
     },
-    compareTile: (hashes, name) => compareTile(hashes, name).catch(sentenceOfDamage),
+    /** Compares hashes with the first ones of a stored tile. @throws StoreUnavailable when the tile lacks some */
+    compareTile: (hashes: readonly Hash[], name: TileName) =>
+      compareTile(hashes, name).catch(sentenceOfDamage),
   };
 
   async function hashesOf(index: number, width: number): Promise<readonly Hash[]> {

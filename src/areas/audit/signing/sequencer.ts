@@ -12,7 +12,6 @@ import {
   type StoredEnd,
 } from '../tree/log-accumulator.js';
 import { TileDiffers, TilesDamaged, type TileStore } from '../tree/tile-store.js';
-import type { CheckResults } from './audit-records.js';
 import type { ProjectOf } from '../history/project-of.js';
 import { edgeOf, tileWidth } from '../tree/tiles.js';
 
@@ -29,22 +28,7 @@ interface SequencerProblem {
   readonly kind: 'unreadable-event' | 'replaced-log' | 'damaged-tiles' | 'tile-differs' | 'defect';
 }
 
-export interface Sequencer {
-  /** Follows the log until the signal aborts. It never fails: problems are in `problem`. Then it knows nothing. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Returns the stored log; null until the first tiles are written or read. */
-  readonly stored: () => StoredLog | null;
-  readonly problem: () => SequencerProblem | null;
-  /**
-   * Returns the findings of the running sequencing: of the check `log` since it has read the log, and of `tiles` when it has
-   * compared all stored tiles with the log, or met one that differs.
-   */
-  readonly checked: () => CheckResults;
-  /** Writes all tiles again from the first event. */
-  readonly startOver: () => void;
-  /** Returns whether all tiles are written again, or will be at the next run. */
-  readonly isStartingOver: () => boolean;
-}
+export type Sequencer = ReturnType<typeof makeSequencer>;
 
 /** An event without JSON: the type that the adapter of EventStoreDB gives it. */
 const unreadablePrefix = 'unreadable:';
@@ -67,7 +51,7 @@ export function makeSequencer(deps: {
   readonly random: Random;
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onProblem: (problem: SequencerProblem) => void;
-}): Sequencer {
+}) {
   const { eventStore, tiles, projectOf, clock } = deps;
   let stored: StoredLog | null = null;
   let problem: SequencerProblem | null = null;
@@ -82,13 +66,19 @@ export function makeSequencer(deps: {
   );
 
   return {
-    run: async (signal) => {
+    /** Follows the log until the signal aborts. It never fails: problems are in `problem`. Then it knows nothing. */
+    run: async (signal: AbortSignal) => {
       await followLog(deps, { signal, begin, onRetry: deps.onRetry, waitMsAfter });
       // Another process sequences from now on.
       [stored, problem, comparedAll] = [null, null, false];
     },
+    /** Returns the stored log; null until the first tiles are written or read. */
     stored: () => stored,
     problem: () => problem,
+    /**
+     * Returns the findings of the running sequencing: of the check `log` since it has read the log, and of `tiles` when it has
+     * compared all stored tiles with the log, or met one that differs.
+     */
     checked: () => {
       const checked = new Map<string, string | null>();
       if (stored !== null || problem !== null)
@@ -97,12 +87,14 @@ export function makeSequencer(deps: {
       else if (comparedAll) checked.set('tiles', null);
       return checked;
     },
+    /** Writes all tiles again from the first event. */
     startOver: () => {
       // Reads miss tiles until the rebuild has written them. Each would begin it again.
       if (fromStart) return;
       fromStart = true;
       running?.abort();
     },
+    /** Returns whether all tiles are written again, or will be at the next run. */
     isStartingOver: () => fromStart,
   };
 

@@ -35,21 +35,7 @@ interface OtherChecks {
 type SignableLog = Pick<StoredLog, 'logId' | 'restart' | 'size' | 'root'>;
 
 /** Signs checkpoints of the stored log: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
-export interface Signer {
-  /**
-   * Checks the log against what was signed, records the findings, and signs when a checkpoint is due and nothing is found.
-   * Call it about once a second.
-   * @returns null when nothing was due @throws StoreUnavailable
-   */
-  pass(others: OtherChecks): Promise<Signing | null>;
-  /**
-   * Writes a checkpoint of another process to the folders of this one, unless one of them contradicts it.
-   * @throws FolderProblem
-   */
-  keep(signed: SignedRecord): Promise<void>;
-  /** Signs a checkpoint for a question to a witness, and records nothing. */
-  draft(log: SignableLog): SignedRecord;
-}
+export type Signer = ReturnType<typeof makeSigner>;
 
 /** A checkpoint is due after so many events, or after this time. */
 const eventsMax = 1_000;
@@ -65,7 +51,7 @@ export function makeSigner(deps: {
   readonly folders: readonly CheckpointFolder[];
   readonly shortLog: ShortLog;
   readonly clock: SteadyClock;
-}): Signer {
+}) {
   const { stateStore, folders, clock } = deps;
   const compare = makeCompareWithSigned(deps);
   let passedAtMs = -Infinity;
@@ -76,7 +62,12 @@ export function makeSigner(deps: {
   let hasCompared = false;
 
   return {
-    pass: async (others) => {
+    /**
+     * Checks the log against what was signed, records the findings, and signs when a checkpoint is due and nothing is found.
+     * Call it about once a second.
+     * @returns null when nothing was due @throws StoreUnavailable
+     */
+    pass: async (others: OtherChecks) => {
       const log = deps.stored();
       if (!isDue(log, others)) return null;
       [passedAtMs, known] = [steadyMsOf(clock), JSON.stringify([...others.checked, others])];
@@ -86,7 +77,8 @@ export function makeSigner(deps: {
       return signing;
     },
     keep,
-    draft: (log) => sign(log, null),
+    /** Signs a checkpoint for a question to a witness, and records nothing. */
+    draft: (log: SignableLog) => sign(log, null),
   };
 
   function isDue(log: StoredLog | null, others: OtherChecks): boolean {
@@ -171,6 +163,10 @@ export function makeSigner(deps: {
     };
   }
 
+  /**
+   * Writes a checkpoint of another process to the folders of this one, unless one of them contradicts it.
+   * @throws FolderProblem
+   */
   async function keep(signed: SignedRecord): Promise<void> {
     for (const folder of folders) {
       const kept = await folder.newest(signed.origin);

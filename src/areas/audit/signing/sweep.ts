@@ -3,7 +3,6 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
 import { type Hash, rootOf } from '../tree/merkle.js';
-import type { CheckResults } from './audit-records.js';
 import type { Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 import { tileWidth } from '../tree/tiles.js';
@@ -18,15 +17,7 @@ export interface SweepProgress {
   readonly size: number;
 }
 
-export interface Sweep {
-  /** Sweeps at the start and once a day, while this process sequences: until the signal aborts. It never fails. */
-  readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Sweeps once. Returns the first damage, as a sentence; null when all is right. @throws StoreUnavailable */
-  readonly pass: (signal: AbortSignal) => Promise<string | null>;
-  readonly progress: () => SweepProgress;
-  /** Returns what the last pass of this run has found. */
-  readonly checked: () => CheckResults;
-}
+export type Sweep = ReturnType<typeof makeSweep>;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** After a failure of a store the sweep begins again this much later. */
@@ -51,14 +42,15 @@ export function makeSweep({
   readonly shortLog: ShortLog;
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onDefect: (error: unknown) => void;
-}): Sweep {
+}) {
   const nothing: SweepProgress = { running: null, finishedAt: null, size: 0 };
   let progress = nothing;
   /** Undefined before the end of the first pass. */
   let found: string | null | undefined;
 
   return {
-    run: async (signal) => {
+    /** Sweeps at the start and once a day, while this process sequences: until the signal aborts. It never fails. */
+    run: async (signal: AbortSignal) => {
       let dueAtMs = -Infinity;
       while (!signal.aborted) {
         if (stored()?.atHead === true && steadyMsOf(clock) >= dueAtMs)
@@ -71,6 +63,7 @@ export function makeSweep({
     },
     pass,
     progress: () => progress,
+    /** Returns what the last pass of this run has found. */
     checked: () => new Map(found === undefined ? [] : [['sweep', found]]),
   };
 
@@ -85,6 +78,7 @@ export function makeSweep({
     }
   }
 
+  /** Sweeps once. Returns the first damage, as a sentence; null when all is right. @throws StoreUnavailable */
   async function pass(signal: AbortSignal): Promise<string | null> {
     const size = stored()?.size ?? 0;
     try {

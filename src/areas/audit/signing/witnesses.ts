@@ -31,16 +31,7 @@ export interface WitnessStatus {
   readonly isAhead: boolean;
 }
 
-export interface Witnesses {
-  /**
-   * Offers a checkpoint to each witness, once.
-   * @param options.sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
-   * @param options.awaitedOnly whether to leave out witnesses that have answered since the process started
-   * @returns the cosignatures that it got, by name
-   */
-  offer(signed: SignedRecord, options?: OfferOptions): Promise<ReadonlyMap<string, string>>;
-  statuses(): readonly WitnessStatus[];
-}
+export type Witnesses = ReturnType<typeof makeWitnesses>;
 
 export interface OfferOptions {
   readonly sizeMax?: number;
@@ -94,7 +85,7 @@ export function makeWitnesses(deps: {
   readonly tree: Pick<TreeReader, 'consistency'>;
   readonly post: PostText;
   readonly clock: SteadyClock;
-}): Witnesses {
+}) {
   const states = deps.witnesses.map((witness) => ({
     ...{ witness, size: 0, problem: null as string | null },
     found: undefined as string | null | undefined,
@@ -111,7 +102,16 @@ export function makeWitnesses(deps: {
         isAwaited: isAwaited(state),
         isAhead: state.aheadSinceMs !== null && (state.found ?? null) === null,
       })),
-    offer: async (signed, { sizeMax = signed.size, awaitedOnly = false } = {}) => {
+    /**
+     * Offers a checkpoint to each witness, once.
+     * @param options.sizeMax a witness that holds more events than these contradicts; the size of the checkpoint unless given
+     * @param options.awaitedOnly whether to leave out witnesses that have answered since the process started
+     * @returns the cosignatures that it got, by name
+     */
+    offer: async (
+      signed: SignedRecord,
+      { sizeMax = signed.size, awaitedOnly = false }: OfferOptions = {},
+    ) => {
       const lines = new Map<string, string>();
       const asked = states.filter((state) => isAwaited(state) || !awaitedOnly);
       await Promise.all(

@@ -21,19 +21,7 @@ export interface SequencedLog {
 }
 
 /** Folds events into leaves, tiles and filters, in log order. It does no I/O. */
-export interface LogAccumulator {
-  /** @param project of the event's stream; null for none @throws NotCanonical: nothing was added */
-  add(event: LogEvent, project: string | null): void;
-  log(): SequencedLog;
-  /** The position of the last event; null before the first. */
-  position(): Position | null;
-  /** Returns the number of full tiles that `takeTiles` returns. */
-  waiting(): number;
-  /** Takes the tiles that changed since the last call: full ones, and the partial ones at the right edge. */
-  takeTiles(): readonly TileToStore[];
-  /** Returns the head to store after these tiles; null before the first event. */
-  head(): LogHead | null;
-}
+export type LogAccumulator = ReturnType<typeof makeLogAccumulator>;
 
 /** The stored end of a log from which an accumulator goes on. */
 export interface StoredEnd {
@@ -52,7 +40,7 @@ interface End {
 const nothingYet: End = { position: null, time: null, restart: null };
 
 /** @param stored null for the start of the log */
-export function makeLogAccumulator(logId: string, stored: StoredEnd | null): LogAccumulator {
+export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
   const tree = makeGrowingTree({ size: stored?.head.size ?? 0, edge: stored?.edge ?? [] });
   /** The last event; null while that of the stored head is the last. */
   let last: LogEvent | null = null;
@@ -66,7 +54,8 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
   const taken = new Map<number, string>();
 
   return {
-    add: (event, project) => {
+    /** @param project of the event's stream; null for none @throws NotCanonical: nothing was added */
+    add: (event: LogEvent, project: string | null) => {
       const hash = leafHash(entryOf(event));
       const highest = time === null || event.recordedAt > time ? event.recordedAt : time;
       const filled = tree.add(hash);
@@ -89,8 +78,11 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
       restart,
       time,
     }),
+    /** The position of the last event; null before the first. */
     position: () => position,
+    /** Returns the number of full tiles that `takeTiles` returns. */
     waiting: () => full.length,
+    /** Takes the tiles that changed since the last call: full ones, and the partial ones at the right edge. */
     takeTiles: () => {
       const tiles: TileToStore[] = full;
       full = [];
@@ -103,6 +95,7 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null): Log
       }
       return tiles;
     },
+    /** Returns the head to store after these tiles; null before the first event. */
     head: () => {
       if (last === null || time === null) return stored?.head ?? null;
       const fingerprint = fingerprintOf(last);

@@ -9,12 +9,7 @@ const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicKeyHeader = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A key that signs notes: C2SP signed-note. */
-export interface NoteSigner {
-  /** The public key as a line: `<name>+<key id, hex>+<base64 of type and key>`. */
-  readonly vkey: string;
-  /** Returns the line of the signature, without a line end. @param text ends with a line end */
-  readonly sign: (text: string) => string;
-}
+export type NoteSigner = ReturnType<typeof makeNoteSigner>;
 
 /** A public key of a signer or of a witness. */
 export interface NoteVerifier {
@@ -48,7 +43,7 @@ export interface CheckpointText {
 }
 
 /** @param seed 32 bytes @param name without spaces and `+` */
-export function makeNoteSigner(name: string, seed: Buffer): NoteSigner {
+export function makeNoteSigner(name: string, seed: Buffer) {
   const privateKey = createPrivateKey({
     key: Buffer.concat([privateKeyHeader, seed]),
     format: 'der',
@@ -58,8 +53,10 @@ export function makeNoteSigner(name: string, seed: Buffer): NoteSigner {
   const typed = Buffer.concat([Buffer.of(ed25519Type), spki.subarray(publicKeyHeader.length)]);
   const keyId = keyIdOf(name, typed);
   return {
+    /** The public key as a line: `<name>+<key id, hex>+<base64 of type and key>`. */
     vkey: `${name}+${keyId.toString('hex')}+${typed.toString('base64')}`,
-    sign: (text) => {
+    /** Returns the line of the signature, without a line end. @param text ends with a line end */
+    sign: (text: string) => {
       const signature = Buffer.concat([keyId, sign(null, Buffer.from(text), privateKey)]);
       return `— ${name} ${signature.toString('base64')}`;
     },

@@ -86,22 +86,9 @@ export type TileToStore = StoredTile & { readonly filter?: Buffer };
  * The documents of the audit log: `tile/<level>/<index>`, `filter/<index>` and `head`. Any process writes them. A wider
  * tile and a larger head replace narrower ones, so all processes end in the same documents.
  */
-export interface TileStore {
-  ensure(): Promise<void>;
-  readHead(): Promise<LogHead | null>;
-  /** Returns the tiles that exist, in any order. @throws TilesDamaged */
-  readTiles(names: readonly TileName[]): Promise<readonly StoredTile[]>;
-  /** Returns the filters of full level-0 tiles that exist, by the tile's index. */
-  readFilters(indexes: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
-  /**
-   * Writes tiles and their filters.
-   * @throws TileDiffers when a stored tile has another hash at a place that both hold; StoreUnavailable
-   */
-  writeTiles(tiles: readonly TileToStore[]): Promise<void>;
-  writeHead(head: LogHead): Promise<void>;
-}
+export type TileStore = ReturnType<typeof makeTileStore>;
 
-export function makeTileStore(readModelStore: ReadModelStore): TileStore {
+export function makeTileStore(readModelStore: ReadModelStore) {
   return {
     ensure: () => readModelStore.ensureCollection(auditCollection, []),
     readHead: async () => {
@@ -111,7 +98,8 @@ export function makeTileStore(readModelStore: ReadModelStore): TileStore {
       return { logId, ...head };
     },
     readTiles,
-    readFilters: async (indexes) => {
+    /** Returns the filters of full level-0 tiles that exist, by the tile's index. */
+    readFilters: async (indexes: readonly number[]) => {
       const documents = await readModelStore.getMany(auditCollection, indexes.map(filterId));
       return new Map(
         documents.map((document) => {
@@ -121,7 +109,11 @@ export function makeTileStore(readModelStore: ReadModelStore): TileStore {
         }),
       );
     },
-    writeTiles: async (tiles) => {
+    /**
+     * Writes tiles and their filters.
+     * @throws TileDiffers when a stored tile has another hash at a place that both hold; StoreUnavailable
+     */
+    writeTiles: async (tiles: readonly TileToStore[]) => {
       const writes = tiles.flatMap(tileWrites);
       const outcomes = await readModelStore.write(auditCollection, writes);
       const refused = new Set(
@@ -129,11 +121,12 @@ export function makeTileStore(readModelStore: ReadModelStore): TileStore {
       );
       await compare(tiles.filter((tile) => refused.has(tileId(tile))));
     },
-    writeHead: async (head) => {
+    writeHead: async (head: LogHead) => {
       await readModelStore.write(auditCollection, [headWrite(head)]);
     },
   };
 
+  /** Returns the tiles that exist, in any order. @throws TilesDamaged */
   async function readTiles(names: readonly TileName[]): Promise<readonly StoredTile[]> {
     if (names.length === 0) return [];
     return (await readModelStore.getMany(auditCollection, names.map(tileId))).map(storedTile);

@@ -78,21 +78,11 @@ export function edgeOf(size: number): readonly (TileName & { readonly width: num
   return edge;
 }
 
-/** A tree that grows by leaves. It keeps the right edge only, at most 255 hashes a level. */
-interface GrowingTree {
-  readonly size: () => number;
-  readonly root: () => Hash;
-  /** Adds a leaf. Returns the tiles that it filled, the lowest first. */
-  readonly add: (leaf: Hash) => readonly Tile[];
-  /** Returns the partial tiles at the right edge, the lowest first. */
-  readonly edge: () => readonly Tile[];
-}
-
-/** @param from the size and the right edge of a tree, as `edgeOf` names it */
-export function makeGrowingTree(from: {
-  readonly size: number;
-  readonly edge: readonly Tile[];
-}): GrowingTree {
+/**
+ * Makes a tree that grows by leaves. It keeps the right edge only, at most 255 hashes a level.
+ * @param from the size and the right edge of a tree, as `edgeOf` names it
+ */
+export function makeGrowingTree(from: { readonly size: number; readonly edge: readonly Tile[] }) {
   let { size } = from;
   const levels: Hash[][] = [];
   for (const { level, hashes } of from.edge) levels[level] = [...hashes];
@@ -107,7 +97,8 @@ export function makeGrowingTree(from: {
       });
       return foldNodes(nodes);
     },
-    add: (leaf) => {
+    /** Adds a leaf. Returns the tiles that it filled, the lowest first. */
+    add: (leaf: Hash) => {
       size += 1;
       const full: Tile[] = [];
       let hash: Hash = leaf;
@@ -120,6 +111,7 @@ export function makeGrowingTree(from: {
         hash = rootOf(hashes);
       }
     },
+    /** Returns the partial tiles at the right edge, the lowest first. */
     edge: () => edgeOf(size).map(({ level, index }) => ({ level, index, hashes: [...hashesAt(level)] })),
   };
 

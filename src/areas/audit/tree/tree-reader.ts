@@ -12,26 +12,20 @@ import { type TileName, hashInTile, tileOfNode, tileWidth } from './tiles.js';
 import { type StoredTile, tileId, type TileStore } from './tile-store.js';
 
 /** Reads the tree from its stored tiles. A size must not exceed that of the stored tree. */
-export interface TreeReader {
-  rootAt(size: number): Promise<Hash>;
-  /** Returns the hashes of an inclusion proof: RFC 9162, section 2.1.3. */
-  inclusion(index: number, size: number): Promise<readonly Hash[]>;
-  /** Returns the hashes of a consistency proof: RFC 9162, section 2.1.4. */
-  consistency(from: number, to: number): Promise<readonly Hash[]>;
-  /** Returns the tiles in the order of the names. @throws StoreUnavailable when a tile is missing: it is rebuilt soon */
-  tiles(names: readonly TileName[]): Promise<readonly StoredTile[]>;
-}
+export type TreeReader = ReturnType<typeof makeTreeReader>;
 
 /** Full tiles never change. Each takes about 40 KiB: 8 KiB of hashes, and a buffer object for each of 256. */
 const kept = { entriesMax: 400, bytesMax: 16 * 1024 * 1024, bytesOf: () => 40 * 1024 };
 
 /** @param onMissing runs when a tile of the tree is missing: the sequencer then writes all tiles again */
-export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: () => void): TreeReader {
+export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: () => void) {
   const cached = makeSizedLru<StoredTile>(kept);
   return {
-    rootAt: async (size) => foldNodes(await hashesOf(rootNodes(size))),
-    inclusion: (index, size) => proof(inclusionParts(index, size)),
-    consistency: (from, to) => proof(consistencyParts(from, to)),
+    rootAt: async (size: number) => foldNodes(await hashesOf(rootNodes(size))),
+    /** Returns the hashes of an inclusion proof: RFC 9162, section 2.1.3. */
+    inclusion: (index: number, size: number) => proof(inclusionParts(index, size)),
+    /** Returns the hashes of a consistency proof: RFC 9162, section 2.1.4. */
+    consistency: (from: number, to: number) => proof(consistencyParts(from, to)),
     tiles,
   };
 
@@ -50,6 +44,7 @@ export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: (
     });
   }
 
+  /** Returns the tiles in the order of the names. @throws StoreUnavailable when a tile is missing: it is rebuilt soon */
   async function tiles(names: readonly TileName[]): Promise<readonly StoredTile[]> {
     const wanted = new Map(names.map((name) => [tileId(name), name]));
     const found = new Map<string, StoredTile>();

@@ -11,10 +11,7 @@ import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
  * Counts the result of a check, and brings the status of the node to that of its record (src/areas/nodes/README.md#node-checks).
  * @throws CommandRejected node_not_found; Overloaded, StoreUnavailable when nothing was counted; OutcomeUnknown
  */
-export type ReportNodeCheck = (
-  input: { readonly nodeId: string; readonly ok: boolean },
-  context: CommandContext,
-) => Promise<void>;
+export type ReportNodeCheck = ReturnType<typeof makeReportNodeCheck>;
 
 /** Checks of one node that may wait in a process. */
 const waitingMax = 1_000;
@@ -23,12 +20,15 @@ const tries = 100;
 
 export function makeReportNodeCheck(
   deps: Pick<NodeDeps, 'handler' | 'stateStore' | 'nodeChecks' | 'onChecked'>,
-): ReportNodeCheck {
+) {
   const { handler, stateStore, nodeChecks, onChecked } = deps;
   const queued = makeKeyedMutex({ waitingMax });
   const followCheck = makeFollowCheck(deps);
 
-  return async ({ nodeId, ok }, context) => {
+  return async (
+    { nodeId, ok }: { readonly nodeId: string; readonly ok: boolean },
+    context: CommandContext,
+  ) => {
     // Without this, checks of nodes that do not exist would fill the state store.
     const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);
     const counted = await queued(nodeId, () => count(nodeId, known, ok, context));
@@ -78,7 +78,6 @@ export function makeFollowCheck({
   nodeChecks,
 }: Pick<NodeDeps, 'handler' | 'nodeChecks'>): FollowCheck {
   return async (nodeId, check, { request: _, ...context }) => {
-    const target = { aggregate: nodeAggregate, id: nodeId };
     for (let newest: NodeCheck | null = check; newest !== null;) {
       const followed: NodeCheck = newest;
       // A command without an event writes its documents all the same, and every list would be read again.
@@ -86,7 +85,11 @@ export function makeFollowCheck({
       if (!isBehind(requireNode(state), followed)) return;
       // One command appends several times here, so each append needs an id.
       const step = stepContext(context, `check ${followed.sequence}`);
-      const { events } = await handler.handle(target, { type: 'FollowCheck', check: followed }, step);
+      const { events } = await handler.handle(
+        nodeAggregate.at(nodeId),
+        { type: 'FollowCheck', check: followed },
+        step,
+      );
       if (events.length === 0) return;
       const stored = await nodeChecks.one(nodeId);
       newest = stored !== null && stored.sequence > followed.sequence ? stored : null;

@@ -36,7 +36,7 @@ type Options = Pick<HandleOptions, 'expectedRevision'>;
 
 /** Makes the use cases of operators for nodes. */
 export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'>) {
-  const targetOf = (nodeId: string) => ({ aggregate: nodeAggregate, id: nodeId });
+  const targetOf = (nodeId: string) => nodeAggregate.at(nodeId);
   return {
     /** Registers a node: by default `normal`, enabled and with the weight 100. @throws CommandRejected invalid_request */
     addNode: async (input: AddNodeInput, context: CommandContext): Promise<Versioned<OperatedNode>> => {

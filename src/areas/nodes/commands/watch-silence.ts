@@ -13,18 +13,6 @@ import { CommandRejected, StoreUnavailable } from '../../../event-sourcing/ports
 import type { StateRecord } from '../../../event-sourcing/ports/state-store.js';
 import { makeFollowCheck } from './checks.js';
 
-/** Finds silent nodes by what this process has observed (src/areas/nodes/README.md#node-checks). */
-export interface SilenceWatch {
-  /**
-   * Looks at the records once; call it every 10 s. A record that has stayed the same for 60 s becomes silent. It also brings
-   * streams to the status of their records, and removes the records of removed nodes.
-   * @throws the first error, after all records that do not need the store that failed
-   */
-  readonly examine: (signal: AbortSignal) => Promise<void>;
-  /** Forgets what was observed: the next look is the first one. */
-  readonly forget: () => void;
-}
-
 export const examineEveryMs = 10_000;
 /** The first look at a record, and those of the 60 s after it. Intervals are counted, so no clock is compared. */
 const silentAfterLooks = 7;
@@ -40,17 +28,23 @@ interface Sighting {
   readonly looks: number;
 }
 
+/** Finds silent nodes by what this process has observed (src/areas/nodes/README.md#node-checks). */
 export function makeSilenceWatch(
   deps: Pick<NodeDeps, 'handler' | 'stateStore' | 'nodeChecks' | 'nodes'> & {
     readonly newContext: () => CommandContext;
   },
-): SilenceWatch {
+) {
   const { handler, stateStore, nodeChecks, nodes, newContext } = deps;
   const followCheck = makeFollowCheck(deps);
   let sightings: ReadonlyMap<string, Sighting> = new Map();
 
   return {
-    examine: async (signal) => {
+    /**
+     * Looks at the records once; call it every 10 s. A record that has stayed the same for 60 s becomes silent. It also brings
+     * streams to the status of their records, and removes the records of removed nodes.
+     * @throws the first error, after all records that do not need the store that failed
+     */
+    examine: async (signal: AbortSignal) => {
       const records = await readAll();
       sightings = new Map(records.map((record) => [record.key, sighting(record)]));
       const documents = await nodes.listed();
@@ -58,6 +52,7 @@ export function makeSilenceWatch(
       const due = [...sightings.values()].filter(({ looks }) => looks >= settledAfterLooks);
       await forAll(due, signal, (seen) => tend(seen, healths));
     },
+    /** Forgets what was observed: the next look is the first one. */
     forget: () => {
       sightings = new Map();
     },

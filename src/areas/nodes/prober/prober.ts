@@ -37,7 +37,7 @@ export function parseProbeTarget(text: string): NodeProbe | null {
  * Asks a node at an address once. Resolves with whether it has answered as it should, after its connection has closed. An
  * abort is a failure. Never rejects.
  */
-export type Probe = (address: string, signal: AbortSignal) => Promise<boolean>;
+export type Probe = ReturnType<typeof makeProbe>;
 
 /** The time from the first packet to the verdict. */
 export const probeMs = 3_000;
@@ -47,9 +47,9 @@ export const probeMs = 3_000;
  * It follows no redirect, reads no body, and checks no certificate: nodes have addresses and no names, and the probe sends
  * no secret and believes nothing but the status (src/areas/nodes/README.md#prober).
  */
-export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly timeMs?: number } = {}): Probe {
-  return (address, signal) =>
-    new Promise((resolve) => {
+export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly timeMs?: number } = {}) {
+  return (address: string, signal: AbortSignal) =>
+    new Promise<boolean>((resolve) => {
       if (signal.aborted) {
         resolve(false);
         return;

@@ -11,9 +11,10 @@ import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noParams } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { nodeParams } from './peer-lists.js';
+import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/admin/nodes';
 
@@ -50,20 +51,15 @@ const nodeQuery = orderedQuery(nodeSorts).extend({
 });
 
 /** Makes the routes of operators for peer nodes (src/areas/nodes/README.md#peer-nodes). */
-export function makeAdminNodeRoutes({
-  addNode,
-  changeNode,
-  removeNode,
-  nodes,
-}: Pick<NodeCommands, 'addNode' | 'changeNode' | 'removeNode'> & Pick<NodeDeps, 'nodes'>): readonly Route[] {
+export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>): readonly Route[] {
+  const { addNode, changeNode, removeNode, nodes } = deps;
+  const route = routesOf({ tag: 'Nodes', path, params: nodeParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
-      path,
       name: 'createNode',
-      tag: 'Nodes',
       summary: 'Register a node',
-      request: { params: noParams, query: noQuery, body: nodeCreation },
+      request: { params: noParams, body: nodeCreation },
       replies: { 201: { description: 'The node, `unknown` until it is checked.', schema: operatedNode } },
       entityTag: true,
       idempotent: true,
@@ -76,69 +72,59 @@ export function makeAdminNodeRoutes({
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listNodes',
-      tag: 'Nodes',
       summary: 'All nodes, oldest first',
-      request: { params: noParams, query: nodeQuery, body: noBody },
+      request: { params: noParams, query: nodeQuery },
       replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
-      handler: async ({ query: { status, node_type, ...query } }) => ({
-        status: 200,
-        body: await readOrderedPage(query, (page) =>
-          nodes.page({ ...page, sort: query.sort }, { status, node_type }),
+      handler: async ({ query: { status, node_type, ...query } }) =>
+        ok(
+          await readOrderedPage(query, (page) =>
+            nodes.page({ ...page, sort: query.sort }, { status, node_type }),
+          ),
         ),
-      }),
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path: `${path}/:nodeId`,
+      path: '/:nodeId',
       name: 'getNode',
-      tag: 'Nodes',
       summary: 'One node',
-      request: { params: nodeParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The node.', schema: operatedNode } },
       entityTag: true,
-      handler: async ({ params: { nodeId } }) => {
-        const { resource, revision } = await findNode(nodeId);
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params: { nodeId } }) => current(await findNode(nodeId)),
     }),
-    defineRoute({
+    route({
       method: 'PATCH',
-      path: `${path}/:nodeId`,
+      path: '/:nodeId',
       name: 'changeNode',
-      tag: 'Nodes',
       summary: 'Change a node, or its mode',
       description:
         'While the mode is `draining` or `maintenance`, it is the status of the node. Checks go on, and `health` shows what they find.',
-      request: { params: nodeParams, query: noQuery, body: nodeChange },
+      request: { body: nodeChange },
       replies: { 200: { description: 'The node.', schema: operatedNode } },
       entityTag: true,
       ifMatch: true,
       handler: async ({ params: { nodeId }, body, command, expectedRevision }) => {
         const { mode: wanted, ...changes } = body;
-        const { resource, revision } = await changeNode({ nodeId, changes, mode: wanted }, command, {
-          expectedRevision,
-        });
-        return { status: 200, body: resource, revision };
+        return current(
+          await changeNode({ nodeId, changes, mode: wanted }, command, {
+            expectedRevision,
+          }),
+        );
       },
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path: `${path}/:nodeId`,
+      path: '/:nodeId',
       name: 'removeNode',
-      tag: 'Nodes',
       summary: 'Remove a node',
-      request: { params: nodeParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The node is in no peer list any more.', schema: noContent } },
       ifMatch: true,
       handler: async ({ params: { nodeId }, command, expectedRevision }) => {
         // The command takes a repetition. Over HTTP a removed node is gone.
         await findNode(nodeId);
-        await removeNode({ nodeId }, command, { expectedRevision });
-        return { status: 204, body: undefined };
+        return finished(removeNode({ nodeId }, command, { expectedRevision }));
       },
     }),
   ];

@@ -11,8 +11,8 @@ import type { NodeDeps } from '../deps.js';
 import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
+import { finished, routesOf } from '../../../http/define-routes.js';
 
 const peerQuery = z.object({
   node_id: z
@@ -50,17 +50,16 @@ export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
 export function makeNodeRoutes({
   reportNodeCheck,
   ...deps
-}: Pick<NodeCommands, 'reportNodeCheck'> &
-  Pick<NodeDeps, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
+}: NodeCommands & Pick<NodeDeps, 'nodes'> & { readonly clock: Clock }): readonly Route[] {
   const peerLists = makePeerLists(deps);
+  const route = routesOf({ tag: 'Nodes' });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/internal/peer-list',
       name: 'listPeers',
-      tag: 'Nodes',
       summary: 'Peer nodes, except the caller',
-      request: { params: noParams, query: peerQuery, body: noBody },
+      request: { query: peerQuery },
       replies: {
         200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(nodeResource) }) },
       },
@@ -70,22 +69,19 @@ export function makeNodeRoutes({
         prepared: await peerLists(nodeId === undefined ? { address: client } : { nodeId }),
       }),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/internal/nodes/:nodeId/checks',
       name: 'reportNodeCheck',
-      tag: 'Nodes',
       summary: 'Report the result of a health check of a node',
       description:
         'Three failures in a row make a node `unhealthy`, two successes make it `healthy`, and a failure makes a healthy ' +
         'node `degraded`. A node without a report for a minute is `unknown`. A repetition of a report counts again.',
-      request: { params: nodeParams, query: noQuery, body: nodeCheckReport },
+      request: { params: nodeParams, body: nodeCheckReport },
       replies: { 204: { description: 'The result is counted.', schema: noContent } },
       limit: { name: 'node_checks', counts: [204], by: 'nodeId' },
-      handler: async ({ params: { nodeId }, body: { ok }, command }) => {
-        await reportNodeCheck({ nodeId, ok }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { nodeId }, body: { ok }, command }) =>
+        finished(reportNodeCheck({ nodeId, ok }, command)),
     }),
   ];
 }

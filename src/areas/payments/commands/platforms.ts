@@ -1,37 +1,20 @@
+import type { z } from 'zod';
+import type { paymentPlatform } from './resources.js';
 import type { PaymentDeps } from '../deps.js';
 import { rejectUseCase } from '../../shared/rejections.js';
 import { PlatformError } from '../domain/platform-error.js';
 import { paymentProvider, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 
-/** A way to pay an order. More kinds may follow. */
-export type PaymentWay =
-  /** The service makes the payment at the platform: `POST /orders/{id}/pay`. */
-  | { readonly kind: 'pay' }
-  | {
-      /** The shop creates the payment at the platform, and gives it the order's number. */
-      readonly kind: 'order_number';
-      /** The fields of the platform that may carry the number, the usual one first. */
-      readonly fields: readonly string[];
-    };
-
-/** A platform that is set up. */
-export interface OfferedPlatform {
-  readonly provider: PaymentProviderName;
-  readonly ways: readonly PaymentWay[];
-}
-
 /** Returns the platforms that are set up, and how a buyer pays an order with each. */
-export function listPaymentPlatforms({
-  paymentProviders,
-  paymentMakers,
-}: Pick<PaymentDeps, 'paymentProviders' | 'paymentMakers'>): readonly OfferedPlatform[] {
+export function listPaymentPlatforms(deps: PaymentDeps): z.output<typeof paymentPlatform>[] {
+  const { paymentProviders, paymentMakers } = deps;
   return paymentProvider.options
     .filter((provider) => paymentProviders.has(provider))
     .map((provider) => ({
       provider,
       ways: [
         ...(paymentMakers.has(provider) ? [{ kind: 'pay' } as const] : []),
-        { kind: 'order_number', fields: platformTerms(provider).number_fields },
+        { kind: 'order_number', fields: [...platformTerms(provider).number_fields] },
       ],
     }));
 }

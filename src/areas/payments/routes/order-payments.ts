@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { PaymentCommands } from '../commands/index.js';
-import { minorAmount, transactionId } from '../domain/fact.js';
-import { checkText, textPattern } from '../../../validation/text.js';
-import { orderPaymentWay, orderRefund } from './order-resources.js';
-import { noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { checkText } from '../../../validation/text.js';
+import { refundRequest } from '../commands/deciding/requests.js';
+import { orderPaymentWay, orderRefund } from '../commands/resources.js';
+import type { Route } from '../../../http/route.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
 
@@ -22,59 +22,38 @@ const payRequest = z
   })
   .meta({ id: 'OrderPaymentRequest' });
 
-const refundRequest = z
-  .strictObject({
-    amount: minorAmount
-      .positive()
-      .optional()
-      .meta({ description: 'Minor units; all that remains when it is left out.' }),
-    transaction_id: transactionId
-      .optional()
-      .meta({ description: 'The payment to refund, where the order has several.' }),
-    repeats: z
-      .uuid()
-      .toLowerCase()
-      .optional()
-      .meta({ description: 'The `id` of a refund without an answer, to ask for it again.' }),
-    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
-  })
-  .meta({ id: 'OrderRefundRequest' });
-
 /** Makes the routes that ask payment platforms (src/areas/payments/platforms/README.md#paying). */
-export function makeOrderPaymentRoutes({
-  checkReturnUrl,
-  payOrder,
-  refundOrder,
-}: Pick<PaymentCommands, 'checkReturnUrl' | 'payOrder' | 'refundOrder'>): readonly Route[] {
+export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] {
+  const { checkReturnUrl, payOrder, refundOrder } = deps;
+  const route = routesOf({ tag: 'Orders', params: orderParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/orders/:orderId/pay',
       name: 'payOrder',
-      tag: 'Orders',
       summary: 'Make a payment for an order at its platform',
       description:
         'Returns how the buyer pays. While that payment can be paid, each call returns it. A callback of the platform says ' +
         'that the order is paid. 409 `payment_not_offered`: the service has no credentials for this platform, and the order ' +
         'is paid by its number. `payment_pending`: the buyer has paid, and the platform still decides.',
-      request: { params: orderParams, query: noQuery, body: payRequest },
+      request: { body: payRequest },
       replies: { 200: { description: 'How the buyer pays.', schema: orderPaymentWay } },
       errors: ['conflict', 'payment_not_offered', 'payment_pending', 'platform_unavailable'],
       check: ({ body }) => {
         checkReturnUrl(body.return_url);
       },
-      handler: async ({ params: { orderId }, body, caller, client, userAgent, command }) => {
-        const payment = await payOrder(
-          {
-            ...{ user_id: caller.userId, order_id: orderId, return_url: body.return_url },
-            ...{ client_ip: client, is_mobile: isPhone(userAgent) },
-          },
-          command,
-        );
-        return { status: 200, body: payment };
-      },
+      handler: async ({ params: { orderId }, body, caller, client, userAgent, command }) =>
+        ok(
+          await payOrder(
+            {
+              ...{ user_id: caller.userId, order_id: orderId, return_url: body.return_url },
+              ...{ client_ip: client, is_mobile: isPhone(userAgent) },
+            },
+            command,
+          ),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/orders/:orderId/refund',
       name: 'refundOrder',
@@ -83,7 +62,7 @@ export function makeOrderPaymentRoutes({
       description:
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
         '`Idempotency-Key`, or with `repeats`: the platform then makes one refund.',
-      request: { params: orderParams, query: noQuery, body: refundRequest },
+      request: { body: refundRequest },
       replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
       idempotent: true,

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { currencyCode } from '../domain/fact.js';
 import { paymentProvider, type PaymentProviderName, platformTerms } from '../domain/payment.js';
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
-import { paymentPlatform, plan } from './order-resources.js';
+import { paymentPlatform, plan } from '../commands/resources.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
-import { noBody, noFields, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noFields } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { guard } from '../../accounts/domain/guard.js';
+import { current, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/orders';
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
@@ -44,17 +44,13 @@ const orderQuery = creationQuery.extend({
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
 
 /** Makes the routes of plans and orders (src/areas/payments/README.md#plans-and-orders). */
-export function makeOrderRoutes({
-  plans,
-  checkOrder,
-  placeOrder,
-  cancelOrder,
-  orders,
-  paymentPlatforms,
-}: Pick<PaymentCommands, 'checkOrder' | 'placeOrder' | 'cancelOrder' | 'paymentPlatforms'> &
-  Pick<PaymentDeps, 'orders'> & {
-    readonly plans: readonly z.output<typeof plan>[];
-  }): readonly Route[] {
+export function makeOrderRoutes(
+  deps: PaymentCommands &
+    Pick<PaymentDeps, 'orders'> & {
+      readonly plans: readonly z.output<typeof plan>[];
+    },
+): readonly Route[] {
+  const { plans, checkOrder, placeOrder, cancelOrder, orders, paymentPlatforms } = deps;
   const listOf = async (
     of: Parameters<typeof orders.page>[0],
     { status, ...query }: z.output<typeof orderQuery>,
@@ -62,31 +58,26 @@ export function makeOrderRoutes({
     const { items, next_cursor } = await readCreationPage(query, (page) => orders.page(of, page, { status }));
     return { items: items.map(listed), next_cursor };
   };
+  const route = routesOf({ tag: 'Orders' });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/plans',
       name: 'listPlans',
-      tag: 'Orders',
       summary: 'Plans, and how to pay for them',
       description: 'Orders are taken for the listed platforms alone.',
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
-      handler: (_request) => ({
-        status: 200,
-        body: { items: [...plans], platforms: platformsOf(paymentPlatforms()) },
-      }),
+      handler: (_request) => ok({ items: [...plans], platforms: paymentPlatforms() }),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path,
       name: 'placeOrder',
-      tag: 'Orders',
       summary: 'Place an order',
       description:
         'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
         'not verify take no orders: 503 `provider_not_configured`.',
-      request: { params: noParams, query: noQuery, body: orderRequest },
+      request: { body: orderRequest },
       replies: { 201: { description: 'The order, `created`.', schema: orderResource } },
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
@@ -106,75 +97,58 @@ export function makeOrderRoutes({
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path,
       name: 'listOrders',
-      tag: 'Orders',
       summary: "The caller's orders, newest first",
-      request: { params: noParams, query: orderQuery, body: noBody },
+      request: { query: orderQuery },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
-      handler: async ({ query, caller }) => ({ status: 200, body: await listOf(caller, query) }),
+      handler: async ({ query, caller }) => ok(await listOf(caller, query)),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${path}/:orderId`,
       name: 'getOrder',
-      tag: 'Orders',
       summary: "One of the caller's orders, with its payments",
-      request: { params: orderParams, query: noQuery, body: noBody },
+      request: { params: orderParams },
       replies: { 200: { description: 'The order.', schema: orderResource } },
       entityTag: true,
-      handler: async ({ params: { orderId }, caller }) => {
-        const found = await orders.find(caller.userId, orderId);
-        if (found === null) throw new HttpError('not_found', 'the order does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
-      },
+      handler: async ({ params: { orderId }, caller }) =>
+        current((await orders.find(caller.userId, orderId)) ?? missing('the order does not exist')),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${path}/:orderId/cancel`,
       name: 'cancelOrder',
-      tag: 'Orders',
       summary: 'Cancel an unpaid order',
-      request: { params: orderParams, query: noQuery, body: noFields },
+      request: { params: orderParams, body: noFields },
       replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
       errors: ['conflict'],
       entityTag: true,
       ifMatch: true,
-      handler: async ({ params: { orderId }, caller, command, expectedRevision }) => {
-        const input = { user_id: caller.userId, order_id: orderId, expectedRevision };
-        const { resource, revision } = await cancelOrder(input, command);
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params: { orderId }, caller, command, expectedRevision }) =>
+        current(await cancelOrder({ user_id: caller.userId, order_id: orderId, expectedRevision }, command)),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/projects/:projectId/orders',
       name: 'listProjectOrders',
-      tag: 'Orders',
       summary: "A project's orders, newest first",
-      request: { params: projectParams, query: orderQuery, body: noBody },
+      request: { params: projectParams, query: orderQuery },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
-      handler: async ({ params: { projectId }, query }) => ({
-        status: 200,
-        body: await listOf({ projectId }, query),
-      }),
+      handler: async ({ params: { projectId }, query }) => ok(await listOf({ projectId }, query)),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/projects/:projectId/orders/:orderId',
       name: 'getProjectOrder',
-      tag: 'Orders',
       summary: "One of a project's orders, with its payments",
-      request: { params: projectParams.extend(orderParams.shape), query: noQuery, body: noBody },
+      request: { params: projectParams.extend(orderParams.shape) },
       replies: { 200: { description: 'The order.', schema: orderResource } },
       entityTag: true,
-      handler: async ({ params: { projectId, orderId } }) => {
-        const found = await orders.findOfProject(projectId, orderId);
-        if (found === null) throw new HttpError('not_found', 'the order does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
-      },
+      handler: async ({ params: { projectId, orderId } }) =>
+        current((await orders.findOfProject(projectId, orderId)) ?? missing('the order does not exist')),
     }),
   ];
 }
@@ -190,15 +164,6 @@ function soleCurrencies(): string {
     return `${currency} for ${list}, which pay${names.length === 1 ? 's' : ''} in no other`;
   });
   return texts.join('; ');
-}
-
-function platformsOf(
-  platforms: ReturnType<PaymentCommands['paymentPlatforms']>,
-): z.output<typeof paymentPlatform>[] {
-  return platforms.map(({ provider, ways }) => ({
-    provider,
-    ways: ways.map((way) => ('fields' in way ? { ...way, fields: [...way.fields] } : way)),
-  }));
 }
 
 function listed({ payments: _payments, ...resource }: OrderResource): z.output<typeof listedOrder> {

@@ -35,9 +35,7 @@ const errors: readonly ErrorCode[] = [
  * Makes the routes for callbacks of payment platforms (src/areas/payments/README.md#payment-callbacks,
  * docs/api.md#47-post-apiv1paymentwebhooksprovider, docs/api.md#48-get-apiv1paymentwebhooksprovider).
  */
-export function makePaymentWebhookRoutes({
-  receivePaymentCallback,
-}: Pick<PaymentCommands, 'receivePaymentCallback'>): readonly Route[] {
+export function makePaymentWebhookRoutes({ receivePaymentCallback }: PaymentCommands): readonly Route[] {
   const receive = async (request: RawRequest<Params>, method: 'GET' | 'POST'): Promise<RawReply> => {
     const { headers, body, query, command, client } = request;
     const callback = { method, headers, body, query, receivedAt: command.time };

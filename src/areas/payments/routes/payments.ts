@@ -14,18 +14,17 @@ import {
   reviewCursor,
   unmatchedCursor,
 } from '../commands/deciding/requests.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import {
   orderForOperator,
   reviewResource,
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
-import { paymentResolution } from './order-resources.js';
+import { paymentResolution } from '../commands/resources.js';
 import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
+import { missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/admin/payments';
 const { provider, reason: holdReason } = unmatchedResource.shape;
@@ -49,68 +48,63 @@ const resolutionRequest = z
   .meta({ id: 'PaymentResolutionRequest' });
 
 /** Makes the routes of payment review (docs/payments/resolving.md#see-and-decide). */
-export function makePaymentRoutes({
-  paymentCallbacks,
-  orders,
-  resolvePayment,
-  dismissUnmatched,
-}: Pick<PaymentCommands, 'resolvePayment' | 'dismissUnmatched'> &
-  Pick<PaymentDeps, 'paymentCallbacks' | 'orders'>): readonly Route[] {
+export function makePaymentRoutes(
+  deps: PaymentCommands & Pick<PaymentDeps, 'paymentCallbacks' | 'orders'>,
+): readonly Route[] {
+  const { paymentCallbacks, orders, resolvePayment, dismissUnmatched } = deps;
+  const route = routesOf({ tag: 'Payments' });
   return [
-    defineRoute({
+    route({
       method: 'GET',
       path: `${path}/unmatched`,
       name: 'listUnmatchedPayments',
-      tag: 'Payments',
       summary: 'Callbacks that match no order',
       description: 'Each waits for its order, for its payment, or for an operator to read it.',
-      request: { params: noParams, query: unmatchedQuery, body: noBody },
+      request: { query: unmatchedQuery },
       replies: {
         200: {
           description: 'A page of callbacks, the longest received first.',
           schema: pageOf(unmatchedResource),
         },
       },
-      handler: async ({ query: { provider, reason, ...query } }) => ({
-        status: 200,
-        body: await readPage<UnmatchedResource>(
-          query,
-          (page) => paymentCallbacks.unmatched(page),
-          unmatchedPlace,
-          matchesOf({ provider, reason }),
+      handler: async ({ query: { provider, reason, ...query } }) =>
+        ok(
+          await readPage<UnmatchedResource>(
+            query,
+            (page) => paymentCallbacks.unmatched(page),
+            unmatchedPlace,
+            matchesOf({ provider, reason }),
+          ),
         ),
-      }),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${path}/review`,
       name: 'listPaymentsInReview',
-      tag: 'Payments',
       summary: 'Payments that differ from their order',
-      request: { params: noParams, query: reviewQuery, body: noBody },
+      request: { query: reviewQuery },
       replies: {
         200: { description: 'A page of reviews, oldest order first.', schema: pageOf(reviewResource) },
       },
-      handler: async ({ query: { provider, reason, order_id, ...query } }) => ({
-        status: 200,
-        body: await readPage<ReviewResource>(
-          query,
-          (page) => orders.inReview(page),
-          reviewPlace,
-          matchesOf({ provider, reason, order_id }),
+      handler: async ({ query: { provider, reason, order_id, ...query } }) =>
+        ok(
+          await readPage<ReviewResource>(
+            query,
+            (page) => orders.inReview(page),
+            reviewPlace,
+            matchesOf({ provider, reason, order_id }),
+          ),
         ),
-      }),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${path}/unmatched/dismiss`,
       name: 'dismissUnmatchedPayments',
-      tag: 'Payments',
       summary: 'Dismiss callbacks that match no order, a hundred at a time',
       description:
         'For those of other shops that share an account with the platform. Looks at the hundred oldest; ' +
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
-      request: { params: noParams, query: noQuery, body: dismissalRequest },
+      request: { body: dismissalRequest },
       replies: {
         200: {
           description: 'How many were dismissed.',
@@ -120,57 +114,46 @@ export function makePaymentRoutes({
           }),
         },
       },
-      handler: async ({ body, command }) => ({
-        status: 200,
-        body: { ...(await dismissUnmatched(body, command)) },
-      }),
+      handler: async ({ body, command }) => ok(await dismissUnmatched(body, command)),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${path}/:paymentId`,
       name: 'getPayment',
-      tag: 'Payments',
       summary: 'A callback, its outcome, and the decision on it with its reason',
       description: 'By the id of the callback, or of one of its facts.',
-      request: { params: z.object({ paymentId }), query: noQuery, body: noBody },
+      request: { params: z.object({ paymentId }) },
       replies: { 200: { description: 'The callback.', schema: paymentCallbackResource } },
-      handler: async ({ params }) => {
-        const found = await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '');
-        if (found === null) throw new HttpError('not_found', 'there is no such payment');
-        return { status: 200, body: found };
-      },
+      handler: async ({ params }) =>
+        ok(
+          (await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '')) ??
+            missing('there is no such payment'),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: '/api/v1/admin/orders/:orderId',
       name: 'getAnyOrder',
-      tag: 'Payments',
       summary: 'Any order, with its payments, and the decisions on them with their reasons',
       description: 'By its id, or by its number.',
-      request: { params: z.object({ orderId: orderIdOrNumber }), query: noQuery, body: noBody },
+      request: { params: z.object({ orderId: orderIdOrNumber }) },
       replies: { 200: { description: 'The order.', schema: orderForOperator } },
-      handler: async ({ params: { orderId } }) => {
-        const found = await orders.forOperator(orderId);
-        if (found === null) throw new HttpError('not_found', 'the order does not exist');
-        return { status: 200, body: found };
-      },
+      handler: async ({ params: { orderId } }) =>
+        ok((await orders.forOperator(orderId)) ?? missing('the order does not exist')),
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: `${path}/:paymentId/resolve`,
       name: 'resolvePayment',
-      tag: 'Payments',
       summary: 'Decide on a waiting payment',
       description:
         '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +
         'The same decision again is answered alike; another one after it is a conflict.',
-      request: { params: z.object({ paymentId }), query: noQuery, body: resolutionRequest },
+      request: { params: z.object({ paymentId }), body: resolutionRequest },
       replies: { 200: { description: 'What became of it.', schema: paymentResolution } },
       errors: ['conflict'],
-      handler: async ({ params: { paymentId: id }, body: { order_id = null, ...decided }, command }) => ({
-        status: 200,
-        body: { ...(await resolvePayment({ id, order_id, ...decided }, command)) },
-      }),
+      handler: async ({ params: { paymentId: id }, body: { order_id = null, ...decided }, command }) =>
+        ok(await resolvePayment({ id, order_id, ...decided }, command)),
     }),
   ];
 }

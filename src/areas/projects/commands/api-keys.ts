@@ -35,12 +35,8 @@ export function checkKeyExpiry(
 }
 
 /** Makes the use cases of API keys (src/areas/projects/README.md#api-keys). */
-export function makeApiKeys({
-  handler,
-  apiKeys,
-  randomBytes,
-  requireProved,
-}: Pick<ProjectDeps, 'handler' | 'apiKeys' | 'randomBytes'> & { readonly requireProved: RequireProved }) {
+export function makeApiKeys(deps: ProjectDeps & { readonly requireProved: RequireProved }) {
+  const { handler, apiKeys, randomBytes, requireProved } = deps;
   return {
     /**
      * Issues an API key of a project. A repeated command is refused, because the service does not store the key, and can never show it
@@ -58,9 +54,8 @@ export function makeApiKeys({
       const key_id = derivedId(context, 'api-key');
       const { key, ...made } = makeApiKey(randomBytes);
       const issued = { ...made, key_id, name, scopes, expires_at: end };
-      const target = { aggregate: projectAggregate, id: projectId };
       const issue = { type: 'IssueApiKey', actorId, key: issued, now } as const;
-      const { documents, events } = await handler.handle(target, issue, context);
+      const { documents, events } = await handler.handle(projectAggregate.at(projectId), issue, context);
       const resource = apiKeys.after(documents, key_id);
       const isIssued = events.length > 0 || (await isDigestOf(projectId, key_id, made.digest));
       if (resource === null || !isIssued) {
@@ -86,8 +81,9 @@ export function makeApiKeys({
     { projectId, keyId }: { readonly projectId: string; readonly keyId: string },
     context: CommandContext,
   ): Promise<void> {
-    const target = { aggregate: projectAggregate, id: projectId };
-    await handler.handle(target, { type: 'RevokeApiKey', keyId }, context, { revokesAccess: true });
+    await handler.handle(projectAggregate.at(projectId), { type: 'RevokeApiKey', keyId }, context, {
+      revokesAccess: true,
+    });
   }
 
   /** Whether this attempt issued the key after all: its append may have won although its acknowledgement was lost. */

@@ -2,7 +2,7 @@ import type { ProjectDeps } from '../deps.js';
 import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
+import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { FindAccount } from '../../accounts/commands/finding.js';
@@ -11,17 +11,16 @@ import type { CountLimit } from '../../shared/count-limit.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
-import { projectCategory, projectCodec, type ProjectEvent } from '../domain/project/events.js';
 import { invitationOf } from '../domain/project/fold.js';
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/state.js';
 import { invitationMessage } from './member-messages.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
-export type VerifiedHolder = (email_digest: string) => Promise<string | null>;
+export type VerifiedHolder = ReturnType<typeof makeVerifiedHolder>;
 
-export function makeVerifiedHolder({ findAccount }: { readonly findAccount: FindAccount }): VerifiedHolder {
-  return async (email_digest) => {
+export function makeVerifiedHolder({ findAccount }: { readonly findAccount: FindAccount }) {
+  return async (email_digest: string) => {
     const account = await findAccount(email_digest);
     return account?.user.email_verified === true ? account.userId : null;
   };
@@ -39,9 +38,7 @@ export type CountInvitation = ReturnType<typeof makeCountInvitation>;
  * Limits invitations, added members, higher roles and offers, and so the mails that they cause. Otherwise an inviter could
  * invite and withdraw without end, and make the service mail any address; or add, and find out who has an account.
  */
-export function makeCountInvitation(
-  deps: Pick<ProjectDeps, 'stateStore' | 'digests' | 'clock' | 'invitationLimits'>,
-) {
+export function makeCountInvitation(deps: ProjectDeps) {
   const limiter = makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits });
   /**
    * @param beside writes other records once the limits allow it, in one commit of embedded stores
@@ -79,18 +76,14 @@ interface AnswerInput {
 export type Invitations = ReturnType<typeof makeInvitations>;
 
 /** Makes the answers to invitations and offers, and the end of the keys of invited addresses (src/areas/projects/README.md#members). */
-export function makeInvitations({
-  handler,
-  sealer,
-  invitations,
-  projects,
-  limit,
-  verifiedHolder,
-}: Pick<ProjectDeps, 'handler' | 'sealer' | 'invitations' | 'projects'> & {
-  /** Of the projects that a user owns. */
-  readonly limit: CountLimit;
-  readonly verifiedHolder: VerifiedHolder;
-}) {
+export function makeInvitations(
+  deps: ProjectDeps & {
+    /** Of the projects that a user owns. */
+    readonly limit: CountLimit;
+    readonly verifiedHolder: VerifiedHolder;
+  },
+) {
+  const { handler, sealer, invitations, projects, limit, verifiedHolder } = deps;
   return {
     /** Makes the verified holder of the invited address a member, if there is one and the invitation is open. */
     acceptInvitation: async (
@@ -102,8 +95,11 @@ export function makeInvitations({
       if (invitation === null) return;
       const userId = await verifiedHolder(invitation.email_digest);
       if (userId === null) return;
-      const target = { aggregate: projectAggregate, id: projectId };
-      await handler.handle(target, { type: 'AcceptInvitation', invitationId, userId }, context);
+      await handler.handle(
+        projectAggregate.at(projectId),
+        { type: 'AcceptInvitation', invitationId, userId },
+        context,
+      );
     },
     /**
      * Accepts an invitation or an offer (src/areas/projects/README.md#offers), and returns the project.
@@ -143,8 +139,7 @@ export function makeInvitations({
         ? { type: 'AnswerInvitation', invitationId, userId, email_digest, accepts, now }
         : { type: 'AnswerOffer', offerId: invitationId, userId, accepts, now };
     const makesOwner = found.kind !== 'membership' || found.role === 'owner';
-    const target = { aggregate: projectAggregate, id: found.projectId };
-    const append = () => handler.handle(target, command, context);
+    const append = () => handler.handle(projectAggregate.at(found.projectId), command, context);
     return accepts && makesOwner ? limit.adding(userId, found.projectId, append) : append();
   }
 
@@ -211,13 +206,9 @@ export const acceptOpenInvitations = ({
  */
 export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
   const { handler, sealer, users, publicUrl } = deps;
-  return makeMailReaction<Extract<ProjectEvent, { type: 'MemberInvited' }>>(deps, {
+  return makeMailReaction(deps, projectAggregate, ['MemberInvited'], {
     name: 'mail-invitations',
-    category: projectCategory,
-    codec: projectCodec,
-    types: ['MemberInvited'],
-    prepare: async (event) => {
-      const projectId = streamIdOf(event);
+    prepare: async (projectId, event) => {
       const { invitation_id: invitationId, email, invited_by: invitedBy } = event.data;
       const { state } = await handler.load(projectAggregate, projectId);
       if (state.status !== 'existing' || state.mailed.has(invitationId)) return null;
@@ -229,10 +220,13 @@ export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | '
       const { role } = invitation;
       return { to, ...invitationMessage({ projectName: state.name, inviter, role, publicUrl }) };
     },
-    record: async (event, outcome, context) => {
-      const target = { aggregate: projectAggregate, id: streamIdOf(event) };
+    record: async (id, event, outcome, context) => {
       const invitationId = event.data.invitation_id;
-      await handler.handle(target, { type: 'MarkInvitationMailed', invitationId, outcome }, context);
+      await handler.handle(
+        projectAggregate.at(id),
+        { type: 'MarkInvitationMailed', invitationId, outcome },
+        context,
+      );
     },
   });
 }

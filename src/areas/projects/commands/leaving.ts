@@ -25,8 +25,9 @@ export function makeLeaving({ handler }: Pick<ProjectDeps, 'handler'>) {
       context: CommandContext,
     ): Promise<void> => {
       const { projectId, ...removal } = input;
-      const target = { aggregate: projectAggregate, id: projectId };
-      await handler.handle(target, { type: 'RemoveMember', ...removal }, context, { revokesAccess: true });
+      await handler.handle(projectAggregate.at(projectId), { type: 'RemoveMember', ...removal }, context, {
+        revokesAccess: true,
+      });
     },
     removeErasedMember,
     /**
@@ -50,23 +51,20 @@ export function makeLeaving({ handler }: Pick<ProjectDeps, 'handler'>) {
   ): Promise<void> {
     const { state } = await handler.load(userAggregate, userId);
     if (state.status !== 'erased') return;
-    const target = { aggregate: projectAggregate, id: projectId };
     const command = { type: 'RemoveErasedMember', userId } as const;
-    await handler.handle(target, command, context, { revokesAccess: true });
+    await handler.handle(projectAggregate.at(projectId), command, context, { revokesAccess: true });
   }
 }
 
 /** What an account has in projects: its memberships, and the access that it gave. */
-export function makeProjectHoldings({
-  handler,
-  projects,
-  removeErasedMember,
-  hasOrder,
-}: Pick<ProjectDeps, 'handler' | 'projects'> & {
-  /** Says whether an order was placed for the project that has not failed, expired or been canceled. */
-  readonly hasOrder: (of: { readonly projectId: string }) => Promise<boolean>;
-  readonly removeErasedMember: Leaving['removeErasedMember'];
-}): Holdings {
+export function makeProjectHoldings(
+  deps: Pick<ProjectDeps, 'handler' | 'projects'> & {
+    /** Says whether an order was placed for the project that has not failed, expired or been canceled. */
+    readonly hasOrder: (of: { readonly projectId: string }) => Promise<boolean>;
+    readonly removeErasedMember: Leaving['removeErasedMember'];
+  },
+): Holdings {
+  const { handler, projects, removeErasedMember, hasOrder } = deps;
   return {
     keepUnproved: async (userId, now) => {
       for await (const projectId of everyId((page) => projectIds(userId, page))) {
@@ -87,8 +85,9 @@ export function makeProjectHoldings({
     },
     endGiven: async (ended, context) => {
       for await (const id of everyId((page) => projectIds(ended.userId, page))) {
-        const target = { aggregate: projectAggregate, id };
-        await handler.handle(target, { type: 'EndGivenAccess', ...ended }, context, { revokesAccess: true });
+        await handler.handle(projectAggregate.at(id), { type: 'EndGivenAccess', ...ended }, context, {
+          revokesAccess: true,
+        });
       }
     },
   };
@@ -129,9 +128,10 @@ export function makeProjectHoldings({
   }
 
   async function deleteProject(projectId: string, userId: string, context: CommandContext): Promise<void> {
-    const target = { aggregate: projectAggregate, id: projectId };
     try {
-      await handler.handle(target, { type: 'DeleteIfAlone', userId }, context, { revokesAccess: true });
+      await handler.handle(projectAggregate.at(projectId), { type: 'DeleteIfAlone', userId }, context, {
+        revokesAccess: true,
+      });
     } catch (error) {
       // Another owner joined meanwhile and removed the user.
       if (!isRejection<ProjectRejection>(error, 'member_not_found')) throw error;

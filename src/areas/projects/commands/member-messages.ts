@@ -4,12 +4,11 @@ import { asGiven, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { ProjectDeps } from '../deps.js';
 import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
-import { type ProjectEvent, projectCategory, projectCodec } from '../domain/project/events.js';
+import type { ProjectEvent } from '../domain/project/events.js';
 import { roleIn } from '../domain/project/fold.js';
 import {
   type MemberNotice,
@@ -29,16 +28,12 @@ type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[nu
  */
 export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
   const { handler, sealer, users, publicUrl } = deps;
-  return makeMailReaction<NoticedMemberEvent>(deps, {
+  return makeMailReaction(deps, projectAggregate, noticedTypes, {
     name: 'mail-member-notices',
-    category: projectCategory,
-    codec: projectCodec,
-    types: noticedTypes,
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + memberNoticeLifetimeMs),
-    prepare: async (event) => {
+    prepare: async (projectId, event) => {
       const notice = noticeOf(event);
       if (notice === null) return null;
-      const projectId = streamIdOf(event);
       const { state: project } = await handler.load(projectAggregate, projectId);
       const current = project.status === 'existing' ? stillHolds(event, notice, project) : null;
       if (project.status !== 'existing' || current === null) return null;
@@ -49,12 +44,15 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       const about = { projectName: project.name, inviter, publicUrl, projectId, userId };
       return { to, person: userId, ...memberNoticeMessage({ kind, ...about, ...current }) };
     },
-    record: async (event, outcome, context) => {
+    record: async (_, event, outcome, context) => {
       const notice = noticeOf(event);
       if (notice === null) return;
       const { kind, userId } = notice;
-      const target = { aggregate: securityNoticeAggregate, id: event.id };
-      await handler.handle(target, { type: 'MarkMailed', userId, kind, outcome }, context);
+      await handler.handle(
+        securityNoticeAggregate.at(event.id),
+        { type: 'MarkMailed', userId, kind, outcome },
+        context,
+      );
     },
   });
 

@@ -134,12 +134,9 @@ export function makeMembers({
       const made = { offerId, now: context.time };
       const command = { type: 'ChangeMemberRole', actorId, memberId, role, ...made } as const;
       await countNotice({ projectId, actorId, session, userId: memberId }, command);
-      const { documents } = await handler.handle(
-        { aggregate: projectAggregate, id: projectId },
-        command,
-        context,
-        { revokesAccess: true },
-      );
+      const { documents } = await handler.handle(projectAggregate.at(projectId), command, context, {
+        revokesAccess: true,
+      });
       const member = await members.after(documents, memberId, context.time);
       if (role !== 'owner') await acceptOwnersInvitation(projectId, memberId, context);
       return member ?? memberNotFound();
@@ -182,11 +179,7 @@ export function makeMembers({
     if (projectAggregate.decider.decide(command, project).length > 0) {
       await countInvitation({ projectId, inviterId: actorId, email_digest });
     }
-    const { documents, events } = await handler.handle(
-      { aggregate: projectAggregate, id: projectId },
-      command,
-      context,
-    );
+    const { documents, events } = await handler.handle(projectAggregate.at(projectId), command, context);
     if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
       rejectProject('already_member', `the user is a member of the project already, as ${role}`);
     }
@@ -205,7 +198,7 @@ export function makeMembers({
     context: CommandContext,
   ): Promise<MemberResource> {
     const { documents } = await handler.handle(
-      { aggregate: projectAggregate, id: projectId },
+      projectAggregate.at(projectId),
       { type: 'InviteMember', actorId, ...invitation, role, now: context.time },
       context,
     );

@@ -25,14 +25,13 @@ export type CountNotice = ReturnType<typeof makeCountNotice>;
  * Checks that the actor may give what a command about a member gives, and counts the mail that it would cause, under the limits on
  * invitations; does nothing for a command that gives nothing or is refused, which the append then reports.
  */
-export function makeCountNotice({
-  handler,
-  requireProved,
-  countInvitation,
-}: Pick<ProjectDeps, 'handler'> & {
-  readonly requireProved: RequireProved;
-  readonly countInvitation: CountInvitation;
-}) {
+export function makeCountNotice(
+  deps: ProjectDeps & {
+    readonly requireProved: RequireProved;
+    readonly countInvitation: CountInvitation;
+  },
+) {
+  const { handler, requireProved, countInvitation } = deps;
   /** @throws CommandRejected email_not_verified, session_ended; TooManyAttempts; StoreUnavailable; Overloaded */
   return async ({ projectId, actorId, session, userId }: Told, command: ProjectCommand): Promise<void> => {
     const { state } = await handler.load(projectAggregate, projectId);
@@ -56,11 +55,8 @@ export function makeCountNotice({
 }
 
 /** Makes the offer of the billing of a project (src/areas/projects/README.md#offers). */
-export function makeBillingOffers({
-  handler,
-  projects,
-  countNotice,
-}: Pick<ProjectDeps, 'handler' | 'projects'> & { readonly countNotice: CountNotice }) {
+export function makeBillingOffers(deps: ProjectDeps & { readonly countNotice: CountNotice }) {
+  const { handler, projects, countNotice } = deps;
   return {
     /**
      * Offers the billing to a member, who becomes an owner too; the acting owner takes it at once. A repetition changes nothing.
@@ -72,8 +68,7 @@ export function makeBillingOffers({
       const made = { offerId: derivedId(context, 'billing-offer'), now: context.time };
       const command = { type: 'OfferBilling', actorId, userId, ...made } as const;
       await countNotice(told, command);
-      const target = { aggregate: projectAggregate, id: projectId };
-      const { documents } = await handler.handle(target, command, context);
+      const { documents } = await handler.handle(projectAggregate.at(projectId), command, context);
       return (
         (await projects.after(documents, actorId)) ??
         rejectProject('project_not_found', 'there is no such project')
@@ -84,8 +79,9 @@ export function makeBillingOffers({
       { projectId }: { readonly projectId: string },
       context: CommandContext,
     ): Promise<void> => {
-      const target = { aggregate: projectAggregate, id: projectId };
-      await handler.handle(target, { type: 'WithdrawBillingOffer' }, context, { revokesAccess: true });
+      await handler.handle(projectAggregate.at(projectId), { type: 'WithdrawBillingOffer' }, context, {
+        revokesAccess: true,
+      });
     },
   };
 }

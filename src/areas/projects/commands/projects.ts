@@ -26,15 +26,14 @@ export interface EntitlementInput {
 type Options = Pick<HandleOptions, 'expectedRevision'>;
 
 /** Makes the use cases for projects themselves (src/areas/projects/README.md#rules-of-a-project). */
-export function makeProjects({
-  handler,
-  projects,
-  limit,
-}: Pick<ProjectDeps, 'handler' | 'projects'> & {
-  /** Of the projects that a user owns. */
-  readonly limit: CountLimit;
-}) {
-  const targetOf = (projectId: string) => ({ aggregate: projectAggregate, id: projectId });
+export function makeProjects(
+  deps: ProjectDeps & {
+    /** Of the projects that a user owns. */
+    readonly limit: CountLimit;
+  },
+) {
+  const { handler, projects, limit } = deps;
+  const targetOf = (projectId: string) => projectAggregate.at(projectId);
   const missing = (): never => rejectProject('project_not_found', 'there is no such project');
   return {
     /**
@@ -108,11 +107,7 @@ export function makeProjects({
 }
 
 /** Limits the projects that a user owns or pays for. `adding` throws CommandRejected project_limit_reached. */
-export function makeProjectLimit({
-  handler,
-  projects,
-  viewLags,
-}: Pick<ProjectDeps, 'handler' | 'projects' | 'viewLags'>): CountLimit {
+export function makeProjectLimit({ handler, projects, viewLags }: ProjectDeps): CountLimit {
   return makeCountLimit({
     max: ownedProjectsMax,
     inView: (userId, limit) => projects.ownedIds(userId, limit),
@@ -129,10 +124,10 @@ export function makeProjectLimit({
 }
 
 /** Returns the user whose capacity the assets of a project use. @throws CommandRejected project_not_found */
-export type PayerOf = (projectId: string) => Promise<string>;
+export type PayerOf = ReturnType<typeof makePayerOf>;
 
-export function makePayerOf({ handler }: Pick<ProjectDeps, 'handler'>): PayerOf {
-  return async (projectId) => {
+export function makePayerOf({ handler }: ProjectDeps) {
+  return async (projectId: string) => {
     const { state } = await handler.load(projectAggregate, projectId);
     return state.status === 'existing'
       ? state.billed_to

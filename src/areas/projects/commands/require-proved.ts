@@ -17,17 +17,17 @@ export interface ActingSession {
  * would outlive the proof by the owner of the address.
  * @throws CommandRejected session_ended, email_not_verified
  */
-export type RequireProved = (acting: {
-  readonly actorId: string;
-  /** Null: an API key of the account acts. */
-  readonly session: ActingSession | null;
-}) => Promise<void>;
+export type RequireProved = ReturnType<typeof makeRequireProved>;
 
-export function makeRequireProved({
-  handler,
-  mailConfigured,
-}: Pick<ProjectDeps, 'handler' | 'mailConfigured'>): RequireProved {
-  return async ({ actorId, session }) => {
+export function makeRequireProved({ handler, mailConfigured }: ProjectDeps) {
+  return async ({
+    actorId,
+    session,
+  }: {
+    readonly actorId: string;
+    /** Null: an API key of the account acts. */
+    readonly session: ActingSession | null;
+  }): Promise<void> => {
     const { state } = await handler.load(userAggregate, actorId);
     if (state.status !== 'registered' || (session !== null && !sessionHolds(state, session))) {
       return rejectUser('session_ended', 'the session has ended');

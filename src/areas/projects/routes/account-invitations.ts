@@ -6,29 +6,27 @@ import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noParams } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/auth/invitations';
 const invitationParams = z.object({ invitationId: z.uuid().toLowerCase() });
 
 /** Makes the routes of invitations and offers to the caller (src/areas/projects/README.md#offers). */
-export function makeInvitationRoutes({
-  invitations,
-  acceptOffer,
-  declineOffer,
-}: Pick<ProjectCommands, 'acceptOffer' | 'declineOffer'> &
-  Pick<ProjectDeps, 'invitations'>): readonly Route[] {
+export function makeInvitationRoutes(
+  deps: ProjectCommands & Pick<ProjectDeps, 'invitations'>,
+): readonly Route[] {
+  const { invitations, acceptOffer, declineOffer } = deps;
+  const route = routesOf({ tag: 'Accounts', path, params: invitationParams });
   return [
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listInvitations',
-      tag: 'Accounts',
       summary: 'Invitations and offers to the caller',
       description:
         'Invitations to the address of the caller, once it is proved, and offers to the caller, by project, the newest project first. An invitation with another role than `owner` needs no answer: the person who proves the address is a member soon after.',
-      request: { params: noParams, query: pageQuery, body: noBody },
+      request: { params: noParams, query: pageQuery },
       replies: {
         200: { description: 'A page of invitations.', schema: wrapped(pageOf(invitationResource)) },
       },
@@ -40,37 +38,29 @@ export function makeInvitationRoutes({
           (wanted) => invitations.list(addressee, wanted, time),
           ({ project }) => project.id,
         );
-        return { status: 200, body: wrap(page) };
+        return ok(wrap(page));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
-      path: `${path}/:invitationId/accept`,
+      path: '/:invitationId/accept',
       name: 'acceptInvitation',
-      tag: 'Accounts',
       summary: 'Accept an invitation or an offer',
       description:
         'The caller becomes a member, an owner, or the one whose capacity the assets of the project use.',
-      request: { params: invitationParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: wrapped(projectResource) } },
       errors: ['project_limit_reached'],
-      handler: async ({ params: { invitationId }, caller: { userId }, command }) => ({
-        status: 200,
-        body: wrap(await acceptOffer({ userId, invitationId }, command)),
-      }),
+      handler: async ({ params: { invitationId }, caller: { userId }, command }) =>
+        ok(wrap(await acceptOffer({ userId, invitationId }, command))),
     }),
-    defineRoute({
+    route({
       method: 'POST',
-      path: `${path}/:invitationId/decline`,
+      path: '/:invitationId/decline',
       name: 'declineInvitation',
-      tag: 'Accounts',
       summary: 'Decline an invitation or an offer',
-      request: { params: invitationParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It has ended.', schema: noContent } },
-      handler: async ({ params: { invitationId }, caller: { userId }, command }) => {
-        await declineOffer({ userId, invitationId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { invitationId }, caller: { userId }, command }) =>
+        finished(declineOffer({ userId, invitationId }, command)),
     }),
   ];
 }

@@ -10,9 +10,9 @@ import { apiKeyResource } from '../../../../projections/projects/api-keys/reader
 import { invalid } from '../../../validation/field-problems.js';
 import { judged, ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from './projects.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const apiKeyIssue = z
   .strictObject({
@@ -40,39 +40,30 @@ const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/api-keys';
 
 /** Makes the routes of projects' API keys (src/areas/projects/README.md#api-keys). */
-export function makeApiKeyRoutes({
-  issueApiKey,
-  revokeApiKey,
-  apiKeys,
-}: Pick<ProjectCommands, 'issueApiKey' | 'revokeApiKey'> & Pick<ProjectDeps, 'apiKeys'>): readonly Route[] {
+export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiKeys'>): readonly Route[] {
+  const { issueApiKey, revokeApiKey, apiKeys } = deps;
+  const route = routesOf({ tag: 'API keys', path, params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listApiKeys',
-      tag: 'API keys',
       summary: "A project's API keys, newest first",
       description:
         'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
-      request: { params: projectParams, query: keyQuery, body: noBody },
+      request: { query: keyQuery },
       replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKeyResource) } },
       handler: async ({ project, query, command: { time: now } }) => {
         const expired = query.expired === undefined ? undefined : query.expired === 'true';
-        return {
-          status: 200,
-          body: await readPage(query, (page) => apiKeys.list(project, page, { expired, now })),
-        };
+        return ok(await readPage(query, (page) => apiKeys.list(project, page, { expired, now })));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
-      path,
       name: 'issueApiKey',
-      tag: 'API keys',
       summary: 'Issue an API key',
       description:
         'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since. Where mail is configured, the caller has proved an address (403 `email_not_verified`).',
-      request: { params: projectParams, query: noQuery, body: apiKeyIssue },
+      request: { body: apiKeyIssue },
       replies: { 201: { description: 'The key.', schema: issuedApiKey } },
       errors: ['conflict', 'email_not_verified'],
       idempotent: true,
@@ -87,18 +78,15 @@ export function makeApiKeyRoutes({
         return { status: 201, body: { ...resource, key } };
       },
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path: `${path}/:keyId`,
+      path: '/:keyId',
       name: 'revokeApiKey',
-      tag: 'API keys',
       summary: 'Revoke an API key',
-      request: { params: keyParams, query: noQuery, body: noBody },
+      request: { params: keyParams },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
-      handler: async ({ params: { projectId, keyId }, command }) => {
-        await revokeApiKey({ projectId, keyId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { projectId, keyId }, command }) =>
+        finished(revokeApiKey({ projectId, keyId }, command)),
     }),
   ];
 }

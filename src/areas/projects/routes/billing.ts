@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { noContent } from '../../../http/replies/reply.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from './projects.js';
+import { current, finished, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/projects/:projectId/billing-offer';
 const billingOffer = z
@@ -18,41 +18,28 @@ const billingOffer = z
   .meta({ id: 'BillingOffer' });
 
 /** Makes the routes that hand over the billing of a project (src/areas/projects/README.md#offers). */
-export function makeBillingRoutes({
-  offerBilling,
-  withdrawBillingOffer,
-}: Pick<ProjectCommands, 'offerBilling' | 'withdrawBillingOffer'>): readonly Route[] {
+export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: ProjectCommands): readonly Route[] {
+  const route = routesOf({ tag: 'Projects', path, params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'PUT',
-      path,
       name: 'offerBilling',
-      tag: 'Projects',
       summary: 'Offer the billing of a project to another member, or take it',
       description:
         'The assets of a project use the capacity of one owner, `billed_to`, until the other member accepts at `/api/v1/auth/invitations` within 30 days. A member below owner becomes an owner by that too. An offer replaces an earlier one, and one to the present payer ends it.',
-      request: { params: projectParams, query: noQuery, body: billingOffer },
+      request: { body: billingOffer },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       entityTag: true,
-      handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) => {
-        const offer = { projectId, ...actingOf(caller), userId };
-        const { resource, revision } = await offerBilling(offer, command);
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) =>
+        current(await offerBilling({ projectId, ...actingOf(caller), userId }, command)),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path,
       name: 'withdrawBillingOffer',
-      tag: 'Projects',
       summary: 'Withdraw the offer of the billing',
-      request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'No offer is open.', schema: noContent } },
-      handler: async ({ params: { projectId }, command }) => {
-        await withdrawBillingOffer({ projectId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { projectId }, command }) => finished(withdrawBillingOffer({ projectId }, command)),
     }),
   ];
 }

@@ -6,10 +6,10 @@ import { actingOf, refuseKey } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { memberResource } from '../../../../projections/projects/members/reader.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 import { projectParams } from './projects.js';
+import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const memberAddition = z
   .strictObject({
@@ -28,24 +28,17 @@ const memberQuery = pageQuery.extend({
 });
 
 /** Makes the routes of projects' members (src/areas/projects/README.md#members). */
-export function makeMemberRoutes({
-  addMember,
-  hasAdditionEnded,
-  changeMemberRole,
-  removeMember,
-  members,
-}: Pick<ProjectCommands, 'addMember' | 'hasAdditionEnded' | 'changeMemberRole' | 'removeMember'> &
-  Pick<ProjectDeps, 'members'>): readonly Route[] {
+export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'members'>): readonly Route[] {
+  const { addMember, hasAdditionEnded, changeMemberRole, removeMember, members } = deps;
+  const route = routesOf({ tag: 'Members', path, params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listMembers',
-      tag: 'Members',
       summary: "A project's members, and whom it has invited",
       description:
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
-      request: { params: projectParams, query: memberQuery, body: noBody },
+      request: { query: memberQuery },
       replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
       handler: async ({ query: { role, status, ...query }, caller, project, command: { time } }) => {
         const held = project.roleOf(refuseKey(caller).userId);
@@ -54,19 +47,16 @@ export function makeMemberRoutes({
           now: time,
           filter: { role, status },
         };
-        const body = await readPage(query, (page) => members.list(project, page, view));
-        return { status: 200, body };
+        return ok(await readPage(query, (page) => members.list(project, page, view)));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
-      path,
       name: 'addMember',
-      tag: 'Members',
       summary: 'Add a member by e-mail address, or invite them',
       description:
         'An account that has proved this address is a member at once (`active`) and gets a mail. Any other address is invited by mail (`invited`), and its account is a member once it has proved the address. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). Limits (429) count by project, user and address.',
-      request: { params: projectParams, query: noQuery, body: memberAddition },
+      request: { body: memberAddition },
       replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
@@ -76,42 +66,36 @@ export function makeMemberRoutes({
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
       },
     }),
-    defineRoute({
+    route({
       method: 'PATCH',
-      path: `${path}/:memberId`,
+      path: '/:memberId',
       name: 'changeMember',
-      tag: 'Members',
       summary: "Change a member's role, or that of an invitation",
       description:
         'Owners change every member, admins editors and viewers. The role `owner` is only offered (`offered`), as in `addMember`; another role withdraws the offer. The last owner and the owner to whom the project is billed keep the role. A member who is no admin any more loses the API keys and open invitations that they issued. A higher role causes a mail, which is limited like invitations (429).',
-      request: { params: memberParams, query: noQuery, body: memberChange },
+      request: { params: memberParams, body: memberChange },
       replies: { 200: { description: 'The member.', schema: memberResource } },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       guards: ({ params: { memberId }, body, project }) =>
         body.role === 'owner' || project.roleOf(memberId) === 'owner' ? 'change_owners' : null,
-      handler: async ({ params: { projectId, memberId }, body, caller, command }) => {
-        const change = { projectId, ...actingOf(caller), memberId, ...body };
-        const changed = await changeMemberRole(change, command);
-        return { status: 200, body: changed };
-      },
+      handler: async ({ params: { projectId, memberId }, body, caller, command }) =>
+        ok(await changeMemberRole({ projectId, ...actingOf(caller), memberId, ...body }, command)),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path: `${path}/:memberId`,
+      path: '/:memberId',
       name: 'removeMember',
-      tag: 'Members',
       summary: 'Remove a member, leave, or withdraw an invitation or an offer',
       description:
         'Owners remove every member, admins editors and viewers, and each member leaves; the last owner stays, and the owner to whom the project is billed. The API keys and open invitations of the member end. With the id of an offer of ownership, an owner withdraws it.',
-      request: { params: memberParams, query: noQuery, body: noBody },
+      request: { params: memberParams },
       replies: { 204: { description: 'They have no access any more.', schema: noContent } },
       errors: ['conflict'],
       guards: ({ params: { memberId }, project }) =>
         project.roleOf(memberId) === 'owner' ? 'change_owners' : null,
-      handler: async ({ params: { projectId, memberId }, caller, command }) => {
+      handler: ({ params: { projectId, memberId }, caller, command }) => {
         const { userId: actorId } = refuseKey(caller);
-        await removeMember({ projectId, actorId, memberId }, command);
-        return { status: 204, body: undefined };
+        return finished(removeMember({ projectId, actorId, memberId }, command));
       },
     }),
   ];

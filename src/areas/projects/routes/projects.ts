@@ -10,8 +10,9 @@ import { projectResource } from '../../../../projections/projects/projects/reade
 import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
-import { noBody, noParams, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noParams } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
+import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 
@@ -57,21 +58,15 @@ const projectQuery = creationQuery.extend({
 });
 
 /** Makes the routes of projects (src/areas/projects/README.md#rules-of-a-project). */
-export function makeProjectRoutes({
-  createProject,
-  changeProject,
-  deleteProject,
-  projects,
-}: Pick<ProjectCommands, 'createProject' | 'changeProject' | 'deleteProject'> &
-  Pick<ProjectDeps, 'projects'>): readonly Route[] {
+export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'projects'>): readonly Route[] {
+  const { createProject, changeProject, deleteProject, projects } = deps;
+  const route = routesOf({ tag: 'Projects', path, params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
-      path,
       name: 'createProject',
-      tag: 'Projects',
       summary: 'Create a project that belongs to the caller',
-      request: { params: noParams, query: noQuery, body: projectCreation },
+      request: { params: noParams, body: projectCreation },
       replies: { 201: { description: 'The project.', schema: projectResource } },
       errors: ['project_limit_reached'],
       idempotent: true,
@@ -82,26 +77,20 @@ export function makeProjectRoutes({
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listProjects',
-      tag: 'Projects',
       summary: "The caller's projects, newest first",
-      request: { params: noParams, query: projectQuery, body: noBody },
+      request: { params: noParams, query: projectQuery },
       replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
-      handler: async ({ query: { role, q, ...query }, caller }) => ({
-        status: 200,
-        body: await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q })),
-      }),
+      handler: async ({ query: { role, q, ...query }, caller }) =>
+        ok(await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q }))),
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path: `${path}/:projectId`,
+      path: '/:projectId',
       name: 'getProject',
-      tag: 'Projects',
       summary: 'One project',
-      request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       handler: async ({ caller, project }) => {
@@ -110,16 +99,15 @@ export function makeProjectRoutes({
         const found = await projects.present(project, session.userId, options);
         // The gate admits members and auditors only.
         if (found === null) throw new HttpError('not_found', 'the project does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
+        return current(found);
       },
     }),
-    defineRoute({
+    route({
       method: 'PATCH',
-      path: `${path}/:projectId`,
+      path: '/:projectId',
       name: 'changeProject',
-      tag: 'Projects',
       summary: 'Rename a project, or change its settings',
-      request: { params: projectParams, query: noQuery, body: projectChange },
+      request: { body: projectChange },
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
       ifMatch: true,
@@ -130,24 +118,20 @@ export function makeProjectRoutes({
       },
       handler: async ({ params: { projectId }, body, caller, command, expectedRevision }) => {
         const { userId: actorId } = refuseKey(caller);
-        const input = { projectId, actorId, changes: body };
-        const { resource, revision } = await changeProject(input, command, { expectedRevision });
-        return { status: 200, body: resource, revision };
+        return current(
+          await changeProject({ projectId, actorId, changes: body }, command, { expectedRevision }),
+        );
       },
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path: `${path}/:projectId`,
+      path: '/:projectId',
       name: 'deleteProject',
-      tag: 'Projects',
       summary: 'Delete a project and all that belongs to it',
-      request: { params: projectParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'The project is deleted.', schema: noContent } },
       ifMatch: true,
-      handler: async ({ params: { projectId }, command, expectedRevision }) => {
-        await deleteProject({ projectId }, command, { expectedRevision });
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { projectId }, command, expectedRevision }) =>
+        finished(deleteProject({ projectId }, command, { expectedRevision })),
     }),
   ];
 }

@@ -20,7 +20,7 @@ import { parsePasswordHash } from '../../../security/passwords/scrypt.js';
  * @param pepper the key id of a pepper that makes no new hashes
  * @throws StoreUnavailable; the errors of `Sealer.open`
  */
-export type CountPasswords = (pepper: string) => Promise<PepperedPasswords>;
+export type CountPasswords = ReturnType<typeof makeCountPasswords>;
 
 const pageSize = 500;
 /** Hashes that it opens concurrently. */
@@ -33,14 +33,13 @@ interface CurrentPassword {
   readonly hash: Sealed;
 }
 
-export function makeCountPasswords({
-  eventStore,
-  handler,
-  sealer,
-}: Pick<ShareDeps, 'handler' | 'sealer'> & {
-  readonly eventStore: Pick<EventStore, 'readAll'>;
-}): CountPasswords {
-  return async (pepper) => {
+export function makeCountPasswords(
+  deps: Pick<ShareDeps, 'handler' | 'sealer'> & {
+    readonly eventStore: Pick<EventStore, 'readAll'>;
+  },
+) {
+  const { eventStore, handler, sealer } = deps;
+  return async (pepper: string) => {
     let users = 0;
     const shares: PepperedPasswords['someShares'][number][] = [];
     let after: Position | null = null;

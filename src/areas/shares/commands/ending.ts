@@ -73,7 +73,6 @@ export function makeShareEndings({ handler, shares, sealer, sharesShown }: Deps)
 
   /** A repetition changes nothing. */
   async function revoke(shareId: string, context: CommandContext): Promise<void> {
-    const target = { aggregate: shareAggregate, id: shareId };
-    await handler.handle(target, { type: 'RevokeOrphaned' }, context);
+    await handler.handle(shareAggregate.at(shareId), { type: 'RevokeOrphaned' }, context);
   }
 }

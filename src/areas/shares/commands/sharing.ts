@@ -77,9 +77,7 @@ export const shareRules = {
 type Options = Pick<HandleOptions, 'expectedRevision'>;
 
 /** Makes the use cases of members for shares (src/areas/shares/README.md#rules-of-a-share). */
-export function makeSharing(
-  deps: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'randomBytes' | 'sharePasswords' | 'shares'>,
-) {
+export function makeSharing(deps: ShareDeps) {
   const { handler, sealer, digests, randomBytes, sharePasswords, shares } = deps;
   const requireOpenShares = makeRequireOpenShares(deps);
 
@@ -109,9 +107,13 @@ export function makeSharing(
         title: title === null ? null : await seal(address, 'title', title),
         note: note === null ? null : await seal(address, 'note', note),
       };
-      const target = { aggregate: shareAggregate, id: address.shareId };
       const create = { type: 'Create', share } as const;
-      const { documents } = await handler.handle(target, create, context, loadOfNew(context));
+      const { documents } = await handler.handle(
+        shareAggregate.at(address.shareId),
+        create,
+        context,
+        loadOfNew(context),
+      );
       return (await shares.after(documents)) ?? shareNotFound();
     },
     /**
@@ -135,7 +137,7 @@ export function makeSharing(
           ? undefined
           : await hashedPassword(address, password === null ? null : checkSharePassword(password));
       const { documents } = await handler.handle(
-        { aggregate: shareAggregate, id: shareId },
+        shareAggregate.at(shareId),
         { type: 'Change', projectId, changes, password: hashed },
         context,
         { ...options, revokesAccess: hashed !== undefined },
@@ -157,9 +159,8 @@ export function makeSharing(
       context: CommandContext,
       options?: Options,
     ): Promise<void> => {
-      const target = { aggregate: shareAggregate, id: shareId };
       const revoke = { type: 'Revoke', projectId } as const;
-      await handler.handle(target, revoke, context, { ...options, revokesAccess: true });
+      await handler.handle(shareAggregate.at(shareId), revoke, context, { ...options, revokesAccess: true });
     },
   };
 
@@ -191,9 +192,7 @@ export function makeSharing(
 }
 
 /** Refuses a share without a password where the project does not allow it. @throws CommandRejected open_shares_off */
-function makeRequireOpenShares({
-  handler,
-}: Pick<ShareDeps, 'handler'>): (projectId: string) => Promise<void> {
+function makeRequireOpenShares({ handler }: ShareDeps): (projectId: string) => Promise<void> {
   return async (projectId) => {
     const { state } = await handler.load(projectAggregate, projectId);
     if (state.status === 'existing' && state.open_shares) return;

@@ -88,15 +88,13 @@ export function framedBy(page: PreparedBody, ancestors: readonly string[]): Prep
   return { ...page, contentSecurityPolicy, tag: contentTag(`${page.tag} ${contentSecurityPolicy}`) };
 }
 
-/** Returns the page in the visitor's language. It is the same for every token, so it reveals nothing about a token. */
-export type SharePage = (acceptLanguage: string | undefined) => PreparedBody;
-
 /**
+ * Returns the page in the visitor's language. It is the same for every token, so it reveals nothing about a token.
  * Makes the page that opens a share (src/areas/shares/README.md#share-page). Before the password the origin of the media is
  * unknown, so the policy allows https; the page then restricts it.
  * @param allowsHttp whether storages may be reached without TLS
  */
-export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }): SharePage {
+export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }) {
   const script = readPageScript('share');
   const media = allowsHttp ? 'https: http:' : 'https:';
   const sources = [
@@ -115,7 +113,7 @@ export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }):
     }),
   });
   const [first, ...rest] = [prepare(english), ...others.map(prepare)] as const;
-  return (acceptLanguage) => negotiateLanguage(acceptLanguage, [first, ...rest]).prepared;
+  return (acceptLanguage: string | undefined) => negotiateLanguage(acceptLanguage, [first, ...rest]).prepared;
 }
 
 function makeHtml({ tag, texts }: Pick<ShareTexts, 'tag' | 'texts'>, script: string): string {

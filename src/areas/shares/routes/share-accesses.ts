@@ -2,13 +2,13 @@ import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';
 import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 const shareMail = z
   .strictObject({
@@ -28,17 +28,16 @@ const shareMailed = z
   .meta({ id: 'ShareMailRequested' });
 
 /** Makes the route that mails links of shares (src/areas/shares/README.md#mails-with-the-link). */
-export function makeShareMailRoutes({ mailShare }: Pick<ShareCommands, 'mailShare'>): readonly Route[] {
+export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Route[] {
   return [
-    defineRoute({
+    routesOf({ tag: 'Shares' })({
       method: 'POST',
       path: `${sharePath}/mail`,
       name: 'mailShare',
-      tag: 'Shares',
       summary: "Mail a share's URL",
       description:
         "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). Mails are limited by user, project and address (429). A share that does not open for visitors is 409. The reply is the same for every address.",
-      request: { params: shareParams, query: noQuery, body: shareMail },
+      request: { params: shareParams, body: shareMail },
       replies: { 202: { description: 'The mails are sent within moments.', schema: shareMailed } },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
@@ -69,14 +68,13 @@ export function makeShareAccessRoutes({
   shareAccesses,
 }: Pick<ShareDeps, 'shares' | 'shareAccesses'>): readonly Route[] {
   return [
-    defineRoute({
+    routesOf({ tag: 'Shares' })({
       method: 'GET',
       path: `${sharePath}/accesses`,
       name: 'listShareAccesses',
-      tag: 'Shares',
       summary: 'When a share was opened, newest first',
       description: 'Also of a share that was revoked, if it was ever opened.',
-      request: { params: shareParams, query: accessQuery, body: noBody },
+      request: { params: shareParams, query: accessQuery },
       replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccessResource) } },
       handler: async ({ params, query: { limit, cursor, sort, downloaded, ...period } }) => {
         const filter = {
@@ -92,7 +90,7 @@ export function makeShareAccessRoutes({
           const all = { limit: 1, descending: true };
           if ((await shareAccesses.page(params, all, {})).items.length === 0) throw missingShare();
         }
-        return { status: 200, body };
+        return ok(body);
       },
     }),
   ];

@@ -4,28 +4,28 @@ import { z } from 'zod';
 import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
-import { ignoredQuery, noBody, noQuery } from '../../../http/route-spec.js';
-import { type Route, defineRoute } from '../../../http/route.js';
+import { ignoredQuery } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
+import { ok, routesOf } from '../../../http/define-routes.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
-export function makeSharePageRoutes({
-  allowsHttp,
-  findFraming,
-}: Pick<ShareCommands, 'findFraming'> & { readonly allowsHttp: boolean }): readonly Route[] {
+export function makeSharePageRoutes(
+  deps: ShareCommands & { readonly allowsHttp: boolean },
+): readonly Route[] {
+  const { allowsHttp, findFraming } = deps;
   const page = makeSharePage({ allowsHttp });
   return [
-    defineRoute({
+    routesOf({ tag: 'Shares' })({
       method: 'GET',
       path: '/s/:token',
       name: 'getSharePage',
-      tag: 'Shares',
       summary: 'The page that asks for a share’s password and shows its media',
       description:
         'It is the same for every token. `Accept-Language` selects its language. ' +
         'Pages of the origins in `frame_ancestors` may show that of an open share.',
-      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery },
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
       handler: async ({ params: { token }, acceptLanguage }) => ({
@@ -37,19 +37,16 @@ export function makeSharePageRoutes({
 }
 
 /** Makes the route of HLS playlists (src/areas/assets/README.md#playlists). */
-export function makePlaylistRoutes({
-  servePlaylist,
-}: Pick<ShareCommands, 'servePlaylist'>): readonly Route[] {
+export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly Route[] {
   return [
-    defineRoute({
+    routesOf({ tag: 'Shares' })({
       method: 'GET',
       path: '/api/v1/hls/:token/playlist.m3u8',
       name: 'getPlaylist',
-      tag: 'Shares',
       summary: 'An HLS playlist with signed URLs',
       description:
         'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
-      request: { params: z.object({ token: z.string() }), query: ignoredQuery, body: noBody },
+      request: { params: z.object({ token: z.string() }), query: ignoredQuery },
       replies: {
         200: {
           description: 'A playlist (RFC 8216).',
@@ -162,36 +159,27 @@ const renewedMedia = z
 
 // Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
 const tokenParams = z.object({ token: z.string() });
-const common = { tag: 'Shares', cacheControl: 'no-store' } as const;
 
 /** Makes visitors' routes (src/areas/shares/README.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
-export function makePublicShareRoutes({
-  describeShared,
-  verifyShare,
-  visitorOf,
-  renewShareMedia,
-}: Pick<
-  ShareCommands,
-  'describeShared' | 'verifyShare' | 'visitorOf' | 'renewShareMedia'
->): readonly Route[] {
+export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
+  const { describeShared, verifyShare, visitorOf, renewShareMedia } = deps;
+  const route = routesOf({ tag: 'Shares', path: '/api/v1/shares/:token', params: tokenParams });
   return [
-    defineRoute({
-      ...common,
+    route({
+      cacheControl: 'no-store',
       method: 'GET',
-      path: '/api/v1/shares/:token',
       name: 'describeShare',
       summary: 'The project of a share, and whether the share needs a password',
       description: 'It is 404 whenever `verify` is.',
-      request: { params: tokenParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
       errors: ['not_found'],
       limit: { name: 'share_describe', counts: 'all' },
-      handler: async ({ params: { token } }) => ({ status: 200, body: wrap(await describeShared(token)) }),
+      handler: async ({ params: { token } }) => ok(wrap(await describeShared(token))),
     }),
-    defineRoute({
-      ...common,
+    route({
+      cacheControl: 'no-store',
       method: 'POST',
-      path: '/api/v1/shares/:token/verify',
+      path: '/verify',
       name: 'verifyShare',
       summary: "Give a share's password, and receive its asset and signed URLs",
       description:
@@ -199,7 +187,7 @@ export function makePublicShareRoutes({
         'with a `share_session` of it, the `reason` is `used_up`, `expired` or `withdrawn`. After 5 ' +
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
-      request: { params: tokenParams, query: noQuery, body: verification },
+      request: { body: verification },
       replies: {
         200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
       },
@@ -209,20 +197,24 @@ export function makePublicShareRoutes({
       deviceOf: ({ params: { token }, body }) => visitorOf({ token, session: body.share_session }),
       handler: async ({ params: { token }, body, client, device, command }) => {
         const { password, share_session: session } = body;
-        const input = { token, password, session, clientIp: client, known: device };
-        const opened = await verifyShare(input, command);
-        return { status: 200, body: wrap(present(opened)) };
+        return ok(
+          wrap(
+            present(
+              await verifyShare({ token, password, session, clientIp: client, known: device }, command),
+            ),
+          ),
+        );
       },
     }),
-    defineRoute({
-      ...common,
+    route({
+      cacheControl: 'no-store',
       method: 'POST',
-      path: '/api/v1/shares/:token/media',
+      path: '/media',
       name: 'renewShareMedia',
       summary: 'Fresh media URLs of an opened share',
       description:
         'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
-      request: { params: tokenParams, query: noQuery, body: renewal },
+      request: { body: renewal },
       replies: { 200: { description: 'The URLs.', schema: wrapped(renewedMedia) } },
       errors: ['invalid_credentials', 'forbidden'],
       limit: { name: 'share_media', counts: 'all' },
@@ -231,7 +223,7 @@ export function makePublicShareRoutes({
         const { assets: signed, sessionEndsAt } = await renewShareMedia(input, command);
         const assets = signed.map(({ assetId: id, media }) => ({ id, media }));
         const { media } = signed[0];
-        return { status: 200, body: wrap({ media, assets, expires_at: sessionEndsAt.toISOString() }) };
+        return ok(wrap({ media, assets, expires_at: sessionEndsAt.toISOString() }));
       },
     }),
   ];

@@ -18,9 +18,9 @@ import {
   shownShare,
 } from '../../../../projections/shares/shares/resource.js';
 import { roleAtLeast } from '../../projects/domain/role.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
 
@@ -121,25 +121,19 @@ const shareChange = z
 export const shareParams = projectParams.extend({ shareId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/shares';
 export const sharePath = `${path}/:shareId`;
-const common = { tag: 'Shares', entityTag: true } as const;
 
 /** Makes the routes by which members manage shares (src/areas/shares/README.md#rules-of-a-share). */
-export function makeShareRoutes({
-  createShare,
-  changeShare,
-  revokeShare,
-  shares,
-}: Pick<ShareCommands, 'createShare' | 'changeShare' | 'revokeShare'> &
-  Pick<ShareDeps, 'shares'>): readonly Route[] {
+export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>): readonly Route[] {
+  const { createShare, changeShare, revokeShare, shares } = deps;
+  const route = routesOf({ tag: 'Shares', path, params: shareParams });
   return [
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'POST',
-      path,
       name: 'createShare',
       summary: 'Share assets behind a password',
       description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
-      request: { params: projectParams, query: noQuery, body: shareCreation },
+      request: { params: projectParams, body: shareCreation },
       replies: { 201: { description: 'The share, with the URL to pass on.', schema: shownShare } },
       errors: ['not_found', 'conflict', 'too_many_attempts'],
       idempotent: true,
@@ -161,29 +155,26 @@ export function makeShareRoutes({
         return { status: 201, body: resource, revision, location };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path,
       name: 'listShares',
-      tag: 'Shares',
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
-      request: { params: projectParams, query: shareQuery, body: noBody },
+      request: { params: projectParams, query: shareQuery },
       replies: { 200: { description: 'A page of shares.', schema: pageOf(shownShare) } },
       handler: async ({ params: { projectId }, query, caller, project, command: { time: now } }) => {
         const { asset_id: assetId, tag, state, ...list } = query;
         const filter = { assetId, tag, state, now };
         const body = await readCreationPage(list, (page) => shares.page(projectId, page, filter));
-        return { status: 200, body: { ...body, items: body.items.map(shownTo(caller, project)) } };
+        return ok({ ...body, items: body.items.map(shownTo(caller, project)) });
       },
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'GET',
-      path: sharePath,
+      path: '/:shareId',
       name: 'getShare',
       summary: 'One share',
-      request: { params: shareParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The share.', schema: shownShare } },
       handler: async ({ params: { projectId, shareId }, caller, project }) => {
         const found = await shares.find(projectId, shareId);
@@ -191,45 +182,40 @@ export function makeShareRoutes({
         return { status: 200, body: shownTo(caller, project)(found.resource), revision: found.revision };
       },
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'PATCH',
-      path: sharePath,
+      path: '/:shareId',
       name: 'changeShare',
       summary: 'Change a share',
       description: 'Another password, or none, ends the sessions of all visitors at once.',
-      request: { params: shareParams, query: noQuery, body: shareChange },
+      request: { body: shareChange },
       replies: { 200: { description: 'The share as it is now.', schema: shownShare } },
       errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
-      handler: async ({ params, body, command, expectedRevision }) => {
-        const input = { ...params, changes: withEnd(body, command.time) };
-        const { resource, revision } = await changeShare(input, command, { expectedRevision });
-        return { status: 200, body: resource, revision };
-      },
+      handler: async ({ params, body, command, expectedRevision }) =>
+        current(
+          await changeShare({ ...params, changes: withEnd(body, command.time) }, command, {
+            expectedRevision,
+          }),
+        ),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path: sharePath,
+      path: '/:shareId',
       name: 'revokeShare',
-      tag: 'Shares',
       summary: 'Revoke a share, and end the sessions of all visitors',
       description: 'URLs that were handed out before live on until they expire, 20 minutes at most.',
-      request: { params: shareParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It opens no more.', schema: noContent } },
       ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => {
-        await revokeShare(params, command, { expectedRevision });
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params, command, expectedRevision }) =>
+        finished(revokeShare(params, command, { expectedRevision })),
     }),
-    defineRoute({
+    route({
       method: 'GET',
-      path: `${sharePath}/qr`,
+      path: '/:shareId/qr',
       name: 'getShareQrCode',
-      tag: 'Shares',
       summary: "The share's URL as a QR code",
-      request: { params: shareParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'A picture.', schema: z.string(), mediaType: 'image/svg+xml' } },
       cacheControl: 'no-store',
       entityTag: true,

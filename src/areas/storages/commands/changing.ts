@@ -57,14 +57,14 @@ export function makeChanging({
   openStorage,
   setBucketCors,
   browserOrigins: origins,
-}: Pick<StorageDeps, 'handler' | 'storages' | 'setBucketCors' | 'browserOrigins'> & {
+}: StorageDeps & {
   /** See `makeAllowsHttp`. */
   readonly allowsHttp: (host: string) => boolean;
   readonly sealCredentials: SealCredentials;
   readonly openStorage: OpenStorage;
 }) {
   const handle = (storageId: string, command: StorageCommand, context: CommandContext, options?: Options) =>
-    handler.handle({ aggregate: storageAggregate, id: storageId }, command, context, options);
+    handler.handle(storageAggregate.at(storageId), command, context, options);
   const after = async ({ events, documents }: Handled<StorageEvent>): Promise<StorageChange> => ({
     ...(await storages.after(documents)),
     isTested: events.some(({ type }) => type === 'StorageTestStarted'),
@@ -182,8 +182,11 @@ export function makeChanging({
       requireRevision(expectedRevision, revision);
       if (storage.status !== 'active')
         rejectStorage('storage_not_active', 'only an active storage can be the default');
-      const target = { aggregate: projectAggregate, id: projectId };
-      await handler.handle(target, { type: 'ChangeDefaultStorage', storageId }, context);
+      await handler.handle(
+        projectAggregate.at(projectId),
+        { type: 'ChangeDefaultStorage', storageId },
+        context,
+      );
       return (await storages.find(projectId, storageId)) ?? storageNotFound();
     },
     /**

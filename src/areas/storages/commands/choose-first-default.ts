@@ -2,26 +2,19 @@ import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import { storageAggregate } from '../domain/storage/storage.js';
-import { type StorageEvent, storageCategory, storageCodec } from '../domain/storage/events.js';
-import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
-import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
-
-type StorageTestSucceeded = Extract<StorageEvent, { type: 'StorageTestSucceeded' }>;
+import { on } from '../../../event-sourcing/effects/reaction.js';
 
 /** Makes the first storage of a project that passes a test its default. */
 export function makeChooseFirstDefaultReaction({
   chooseFirstDefault,
 }: {
   readonly chooseFirstDefault: ReturnType<typeof makeChooseFirstDefault>;
-}): Reaction<StorageTestSucceeded> {
-  return {
+}) {
+  return on(storageAggregate, ['StorageTestSucceeded'], {
     name: 'choose-first-default',
-    category: storageCategory,
-    codec: storageCodec,
-    types: ['StorageTestSucceeded'],
-    asks: async (event) => ((await chooseFirstDefault.isWanted(streamIdOf(event))) ? 'yes' : 'no'),
-    conclude: (event, context) => chooseFirstDefault.choose(streamIdOf(event), context),
-  };
+    isDue: chooseFirstDefault.isWanted,
+    run: chooseFirstDefault.choose,
+  });
 }
 
 /** Makes the first storage of a project that becomes active its default (src/areas/storages/README.md#default-storage). */
@@ -34,8 +27,11 @@ export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>
       const found = await find(storageId);
       if (found === null) return;
       const { projectId, replaces } = found;
-      const target = { aggregate: projectAggregate, id: projectId };
-      await handler.handle(target, { type: 'ReplaceDefaultStorage', replaces, storageId }, context);
+      await handler.handle(
+        projectAggregate.at(projectId),
+        { type: 'ReplaceDefaultStorage', replaces, storageId },
+        context,
+      );
     },
   };
 

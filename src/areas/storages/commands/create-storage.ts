@@ -2,9 +2,8 @@ import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { rejectProject } from '../../projects/domain/project/state.js';
-import { type StorageConfiguration, checkConfiguration } from '../domain/storage/configuration.js';
+import { checkConfiguration } from '../domain/storage/configuration.js';
 import { checkBucket } from '../domain/bucket/bucket.js';
 import { checkCdnDomain } from '../domain/delivery/delivery.js';
 import { checkCredential, checkCredentials } from '../domain/bucket/connection.js';
@@ -14,17 +13,12 @@ import { checkEach } from '../../../validation/field-problems.js';
 import type { StorageProvider } from '../domain/bucket/region.js';
 import { rejectStorage } from '../domain/storage/state.js';
 import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
-import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 
 /** Limits the storages of a project. `adding` throws CommandRejected storage_limit_reached. */
-export function makeStorageLimit({
-  handler,
-  storages,
-  viewLags,
-}: Pick<StorageDeps, 'handler' | 'storages' | 'viewLags'>): CountLimit {
+export function makeStorageLimit({ handler, storages, viewLags }: StorageDeps): CountLimit {
   return makeCountLimit({
     max: storagesMax,
     inView: (projectId, limit) => storages.ids(projectId, limit),
@@ -43,13 +37,13 @@ export function makeStorageLimit({
  * Seals one version of a storage's credentials under a separate data key, each value under its name.
  * @throws CommandRejected storage_not_found once the storage is deleted; StoreUnavailable
  */
-export type SealCredentials = (
-  whose: { readonly projectId: string; readonly storageId: string; readonly version: number },
-  clear: ReadonlyMap<string, string>,
-) => Promise<Readonly<Record<string, Sealed>>>;
+export type SealCredentials = ReturnType<typeof makeSealCredentials>;
 
-export function makeSealCredentials({ sealer }: Pick<StorageDeps, 'sealer'>): SealCredentials {
-  return async (whose, clear) => {
+export function makeSealCredentials({ sealer }: StorageDeps) {
+  return async (
+    whose: { readonly projectId: string; readonly storageId: string; readonly version: number },
+    clear: ReadonlyMap<string, string>,
+  ) => {
     const sealed: Record<string, Sealed> = {};
     try {
       for (const [name, value] of clear) {
@@ -82,23 +76,11 @@ export interface CreateStorageInput {
  * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached;
  * storage_not_found where a repeated command finds its storage deleted
  */
-export type CreateStorage = (
-  input: CreateStorageInput,
-  context: CommandContext,
-) => Promise<Versioned<StorageResource>>;
+export type CreateStorage = ReturnType<typeof makeCreateStorage>;
 
 /** Checks what needs no store, and returns it normalised. @throws CommandRejected invalid_request */
-export type CheckNewStorage = (input: Omit<CreateStorageInput, 'projectId'>) => {
-  readonly configuration: StorageConfiguration;
-  readonly clear: ReturnType<typeof checkCredentials>;
-};
-
-export function makeCheckNewStorage({
-  allowsHttp,
-}: {
-  readonly allowsHttp: (host: string) => boolean;
-}): CheckNewStorage {
-  return (input) =>
+export function makeCheckNewStorage({ allowsHttp }: { readonly allowsHttp: (host: string) => boolean }) {
+  return (input: Omit<CreateStorageInput, 'projectId'>) =>
     checkEach({
       configuration: () =>
         checkConfiguration(
@@ -130,21 +112,17 @@ export const storageRules = {
     typeof text === 'string' ? checkBucket(provider, text) : null,
 } as const;
 
-export function makeCreateStorage({
-  handler,
-  sealCredentials,
-  projects,
-  limit,
-  storages,
-  allowsHttp,
-}: Pick<StorageDeps, 'handler' | 'projects' | 'storages'> & {
-  readonly sealCredentials: SealCredentials;
-  readonly limit: CountLimit;
-  /** See `makeAllowsHttp`. */
-  readonly allowsHttp: (host: string) => boolean;
-}): CreateStorage {
+export function makeCreateStorage(
+  deps: StorageDeps & {
+    readonly sealCredentials: SealCredentials;
+    readonly limit: CountLimit;
+    /** See `makeAllowsHttp`. */
+    readonly allowsHttp: (host: string) => boolean;
+  },
+) {
+  const { handler, sealCredentials, projects, limit, storages, allowsHttp } = deps;
   const checkNewStorage = makeCheckNewStorage({ allowsHttp });
-  return async (input, context) => {
+  return async (input: CreateStorageInput, context: CommandContext) => {
     const { projectId } = input;
     await requireEntitlement(projectId);
     const { configuration, clear } = checkNewStorage(input);
@@ -154,9 +132,8 @@ export function makeCreateStorage({
     const { documents } = await limit.adding(projectId, storageId, async () => {
       const sealed = await sealCredentials({ projectId, storageId, version }, clear);
       const credentials = { version, sealed };
-      const target = { aggregate: storageAggregate, id: storageId };
       const command = { type: 'Create', projectId, configuration, credentials } as const;
-      return handler.handle(target, command, context, loadOfNew(context));
+      return handler.handle(storageAggregate.at(storageId), command, context, loadOfNew(context));
     });
     return storages.after(documents);
   };

@@ -1,11 +1,8 @@
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
-import type { Reaction } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
-import { type ProjectEvent, projectCategory, projectCodec } from '../../projects/domain/project/events.js';
+import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { StorageDeps } from '../deps.js';
-import { type StorageEvent, storageCategory, storageCodec } from '../domain/storage/events.js';
 import { rejectStorage } from '../domain/storage/state.js';
 import {
   existingStorage,
@@ -14,6 +11,7 @@ import {
   storagesMax,
 } from '../domain/storage/storage.js';
 import type { StorageAddress } from './changing.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type Deleting = ReturnType<typeof makeDeleting>;
 
@@ -21,17 +19,14 @@ type Deleting = ReturnType<typeof makeDeleting>;
  * Makes the deletions of storages. Those of deleted projects no client can reach, and their credentials would stay for ever
  * (src/areas/storages/README.md#deleted-projects).
  */
-export function makeDeleting({
-  handler,
-  storages,
-  sealer,
-  hasAssets,
-}: Pick<StorageDeps, 'handler' | 'storages' | 'sealer'> & {
-  readonly hasAssets: (storageId: string) => Promise<boolean>;
-}) {
+export function makeDeleting(
+  deps: Pick<StorageDeps, 'handler' | 'storages' | 'sealer'> & {
+    readonly hasAssets: (storageId: string) => Promise<boolean>;
+  },
+) {
+  const { handler, storages, sealer, hasAssets } = deps;
   const drop = async (storageId: string, context: CommandContext): Promise<void> => {
-    const target = { aggregate: storageAggregate, id: storageId };
-    await handler.handle(target, { type: 'DeleteOrphaned' }, context);
+    await handler.handle(storageAggregate.at(storageId), { type: 'DeleteOrphaned' }, context);
   };
   /** Destroys the keys of every version of a deleted storage's credentials; does nothing while the storage exists. */
   const destroyCredentials = async (storageId: string): Promise<void> => {
@@ -65,9 +60,8 @@ export function makeDeleting({
         rejectStorage('storage_in_use', 'this is the default storage; choose another one first');
       }
       if (keepsAssets) rejectStorage('storage_in_use', 'assets are kept in this storage; remove them first');
-      const target = { aggregate: storageAggregate, id: storageId };
       const revoking = { ...options, revokesAccess: true };
-      await handler.handle(target, { type: 'Delete', projectId }, context, revoking);
+      await handler.handle(storageAggregate.at(storageId), { type: 'Delete', projectId }, context, revoking);
       await destroyCredentials(storageId);
     },
     deleteOrphanedStorages: {
@@ -88,18 +82,13 @@ export function makeDeleting({
 }
 
 /** Destroys the keys of a deleted storage's credentials. The request does so too, unless it stopped early. */
-export function makeEraseStorageCredentials({
-  destroyCredentials,
-}: Pick<Deleting, 'destroyCredentials'>): Reaction<Extract<StorageEvent, { type: 'StorageDeleted' }>> {
-  return {
+export function makeEraseStorageCredentials({ destroyCredentials }: Pick<Deleting, 'destroyCredentials'>) {
+  return on(storageAggregate, ['StorageDeleted'], {
     name: 'erase-storage-credentials',
-    category: storageCategory,
-    codec: storageCodec,
-    types: ['StorageDeleted'],
     // A second destruction changes nothing, so no check of the outcome is needed.
-    asks: () => Promise.resolve('yes'),
-    conclude: (event) => destroyCredentials(streamIdOf(event)),
-  };
+    isDue: () => Promise.resolve(true),
+    run: destroyCredentials,
+  });
 }
 
 /** Deletes the storages of a deleted project. `erase-storage-credentials` then destroys their keys. */
@@ -109,31 +98,21 @@ export function makeDeleteProjectStorages({
 }: Pick<Deleting, 'deleteOrphanedStorages'> & {
   /** Says whether the view of storages has reached the position. */
   readonly storagesShown: (position: Position) => boolean;
-}): Reaction<Extract<ProjectEvent, { type: 'ProjectDeleted' }>> {
-  return {
+}) {
+  return on(projectAggregate, ['ProjectDeleted'], {
     name: 'delete-project-storages',
-    category: projectCategory,
-    codec: projectCodec,
-    types: ['ProjectDeleted'],
-    asks: ({ position }) => Promise.resolve(storagesShown(position) ? 'yes' : 'not-yet'),
-    conclude: (event, context) => deleteOrphanedStorages.ofProject(streamIdOf(event), context),
-  };
+    isDue: (_, { position }) => Promise.resolve(storagesShown(position) || 'not-yet'),
+    run: deleteOrphanedStorages.ofProject,
+  });
 }
 
 /** Deletes a storage whose StorageCreated comes after ProjectDeleted: its command read the project before the deletion. */
-export function makeDeleteLateStorages({
-  deleteOrphanedStorages,
-}: Pick<Deleting, 'deleteOrphanedStorages'>): Reaction<Extract<StorageEvent, { type: 'StorageCreated' }>> {
-  return {
+export function makeDeleteLateStorages({ deleteOrphanedStorages }: Pick<Deleting, 'deleteOrphanedStorages'>) {
+  return on(storageAggregate, ['StorageCreated'], {
     name: 'delete-late-storages',
-    category: storageCategory,
-    codec: storageCodec,
-    types: ['StorageCreated'],
     // `ifOrphaned` itself reads whether the project is deleted.
-    asks: () => Promise.resolve('yes'),
-    conclude: (event, context) => {
-      const storage = { storageId: streamIdOf(event), projectId: event.data.project_id };
-      return deleteOrphanedStorages.ifOrphaned(storage, context);
-    },
-  };
+    isDue: () => Promise.resolve(true),
+    run: (storageId, context, { data: { project_id: projectId } }) =>
+      deleteOrphanedStorages.ifOrphaned({ storageId, projectId }, context),
+  });
 }

@@ -19,25 +19,22 @@ export interface OpenedStorage {
   readonly urls: StorageUrls;
 }
 
-export interface OpenStorage {
-  /** Opens a storage; null when it does not exist. @throws StoreUnavailable; the errors of `Sealer.open` */
-  serving(storageId: string): Promise<OpenedStorage | null>;
-  /** Opens a storage with the values of the candidate that the test is of; null when the test is over. */
-  tested(storageId: string, testId: string): Promise<OpenedStorage | null>;
-}
+export type OpenStorage = ReturnType<typeof makeOpenStorage>;
 
 export function makeOpenStorage({
   handler,
   sealer,
   makeUrls,
-}: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>): OpenStorage {
+}: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>) {
   return {
-    serving: async (storageId) => {
+    /** Opens a storage; null when it does not exist. @throws StoreUnavailable; the errors of `Sealer.open` */
+    serving: async (storageId: string) => {
       const { state } = await handler.load(storageAggregate, storageId);
       if (state.status === 'absent' || state.status === 'deleted') return null;
       return open(storageId, state, state.credentials);
     },
-    tested: async (storageId, testId) => {
+    /** Opens a storage with the values of the candidate that the test is of; null when the test is over. */
+    tested: async (storageId: string, testId: string) => {
       const { state } = await handler.load(storageAggregate, storageId);
       if (state.status === 'absent' || state.status === 'deleted') return null;
       if (state.test?.id !== testId) return null;

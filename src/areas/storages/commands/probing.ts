@@ -1,12 +1,13 @@
 import { rejectedBy } from '../../../kit/rejected-by.js';
-import type { Reaction, ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
+import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import type { StorageDeps } from '../deps.js';
-import { storageCategory, storageCodec, type StorageEvent } from '../domain/storage/events.js';
+import type { StorageEvent } from '../domain/storage/events.js';
 import { storageAggregate } from '../domain/storage/storage.js';
-import { type TestResult, testLeaseMs, testTimeMs } from '../domain/storage/test-failure.js';
+import { type TestResult, testLeaseMs, testTimeMs } from '../domain/delivery/test-failure.js';
 import type { OpenStorage } from './open-storage.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
@@ -16,17 +17,13 @@ export interface StorageTestRef {
 }
 
 /** Makes the tests of storages. */
-export function makeProbeStorage({
-  handler,
-  openStorage,
-  probe,
-  onFailure,
-  browserOrigins,
-  timeMs = testTimeMs,
-}: Pick<StorageDeps, 'handler' | 'probe' | 'onFailure' | 'browserOrigins'> & {
-  readonly openStorage: OpenStorage;
-  readonly timeMs?: number;
-}) {
+export function makeProbeStorage(
+  deps: Pick<StorageDeps, 'handler' | 'probe' | 'onFailure' | 'browserOrigins'> & {
+    readonly openStorage: OpenStorage;
+    readonly timeMs?: number;
+  },
+) {
+  const { handler, openStorage, probe, onFailure, browserOrigins, timeMs = testTimeMs } = deps;
   return {
     /** Says whether the test still waits for its result. */
     isRunning: async ({ storageId, testId }: StorageTestRef): Promise<boolean> => {
@@ -63,8 +60,7 @@ export function makeProbeStorage({
       result: TestResult,
       context: CommandContext,
     ): Promise<void> => {
-      const target = { aggregate: storageAggregate, id: storageId };
-      await handler.handle(target, { type: 'FinishTest', testId, result }, context);
+      await handler.handle(storageAggregate.at(storageId), { type: 'FinishTest', testId, result }, context);
     },
   };
 
@@ -85,31 +81,28 @@ export function makeProbeStorage({
 const timedOut: TestResult = { failure: { code: 'probe_timeout', hint: null }, warnings: [] };
 
 /** Runs each requested test of a storage and records its result. */
-export function makeProbeStorages({
-  probeStorage,
-  clock,
-}: Pick<StorageDeps, 'clock'> & {
-  readonly probeStorage: ReturnType<typeof makeProbeStorage>;
-}): Reaction<StorageTestStarted, TestResult | undefined> {
+export function makeProbeStorages(
+  deps: Pick<StorageDeps, 'clock'> & {
+    readonly probeStorage: ReturnType<typeof makeProbeStorage>;
+  },
+) {
+  const { probeStorage, clock } = deps;
   const refOf = (event: ReactionEvent<StorageTestStarted>) => ({
     storageId: streamIdOf(event),
     testId: event.data.test_id,
   });
-  return {
+  return on(storageAggregate, ['StorageTestStarted'], {
     name: 'probe-storages',
-    category: storageCategory,
-    codec: storageCodec,
-    types: ['StorageTestStarted'],
     // A silent endpoint keeps a slot for 5 s. With few slots the tests of other storages would time out in the queue.
     atOnceMax: 64,
-    asks: async (event) => ((await probeStorage.isRunning(refOf(event))) ? 'yes' : 'no'),
+    isDue: (_, event) => probeStorage.isRunning(refOf(event)),
     // A test that a crash or a pause delayed this long fails and does not run: its owner has waited long enough.
     perform: async (event, signal) =>
       clock.now().getTime() - event.recordedAt.getTime() >= testLeaseMs
         ? timedOut
         : probeStorage.probe(refOf(event), signal),
-    conclude: async (event, context, result) => {
+    run: async (_, context, event, result: TestResult | undefined) => {
       if (result !== undefined) await probeStorage.finish(refOf(event), result, context);
     },
-  };
+  });
 }

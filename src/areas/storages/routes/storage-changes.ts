@@ -2,13 +2,14 @@ import type { StorageDeps } from '../deps.js';
 import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { StorageChange } from '../commands/changing.js';
-import { type ErrorCode, HttpError } from '../../../http/replies/error-codes.js';
+import type { ErrorCode } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';
 import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
-import { noBody, noFields, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { noFields } from '../../../http/route-spec.js';
+import type { Route } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
+import { current, finished, missing, routesOf } from '../../../http/define-routes.js';
 
 const storageChange = z
   .strictObject({
@@ -57,8 +58,6 @@ const deliveryChange = z
       .meta({ description: 'For the mode `token`, and only for it.' }),
   })
   .meta({ id: 'DeliveryChange' });
-const path = `${storagesPath}/:storageId`;
-const common = { tag: 'Storages', entityTag: true } as const;
 const changed = { description: 'The configuration as it is now.', schema: storageResource };
 const tested = {
   description:
@@ -68,21 +67,10 @@ const tested = {
 
 /** Makes the routes that change storages (src/areas/storages/README.md#storage-changes). */
 export function makeStorageChangeRoutes(
-  deps: Pick<
-    StorageCommands,
-    | 'changeStorage'
-    | 'replaceStorageCredentials'
-    | 'testStorage'
-    | 'setStorageCors'
-    | 'disableStorage'
-    | 'enableStorage'
-    | 'changeDelivery'
-    | 'chooseDefaultStorage'
-    | 'deleteStorage'
-  > &
-    Pick<StorageDeps, 'storages'>,
+  deps: StorageCommands & Pick<StorageDeps, 'storages'>,
 ): readonly Route[] {
   const { storages } = deps;
+  const route = routesOf({ tag: 'Storages', path: `${storagesPath}/:storageId`, params: storageParams });
   /** Defines a POST without fields that changes the storage and answers with its configuration. */
   const switchRoute = (
     action: string,
@@ -90,60 +78,52 @@ export function makeStorageChangeRoutes(
     summary: string,
     errors: readonly ErrorCode[] = [],
   ): Route =>
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'POST',
-      path: `${path}/${action}`,
+      path: `/${action}`,
       name,
       summary,
-      request: { params: storageParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: changed },
       errors,
       ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => ({
-        status: 200,
-        ...presented(await deps[name](params, command, { expectedRevision })),
-      }),
+      handler: async ({ params, command, expectedRevision }) =>
+        current(await deps[name](params, command, { expectedRevision })),
     });
   return [
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'PATCH',
-      path,
       name: 'changeStorage',
       summary: 'Change a storage',
       description:
         'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
-      request: { params: storageParams, query: noQuery, body: storageChange },
+      request: { body: storageChange },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
         replyOf(await deps.changeStorage({ ...params, changes: body }, command, { expectedRevision })),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
-      path,
       name: 'deleteStorage',
-      tag: 'Storages',
       summary: 'Delete a storage, and destroy its credentials',
-      request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 204: { description: 'It is deleted.', schema: noContent } },
       errors: ['conflict'],
       ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => {
-        await deps.deleteStorage(params, command, { expectedRevision });
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params, command, expectedRevision }) =>
+        finished(deps.deleteStorage(params, command, { expectedRevision })),
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'PUT',
-      path: `${path}/credentials`,
+      path: '/credentials',
       name: 'replaceStorageCredentials',
       summary: "Replace a storage's credentials",
       description: 'Those of an active storage serve until the new ones have passed a test (202).',
-      request: { params: storageParams, query: noQuery, body: credentialsReplacement },
+      request: { body: credentialsReplacement },
       replies: { 200: changed, 202: tested },
       errors: ['conflict'],
       ifMatch: true,
@@ -152,64 +132,58 @@ export function makeStorageChangeRoutes(
         return replyOf(await deps.replaceStorageCredentials(input, command, { expectedRevision }));
       },
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'POST',
-      path: `${path}/test`,
+      path: '/test',
       name: 'testStorage',
       summary: 'Test a storage: list, write, read by a signed URL, delete',
-      request: { params: storageParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 202: { description: 'The test is under way.', schema: storageResource } },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => ({
+        ...current(await deps.testStorage(params, command, { expectedRevision })),
         status: 202,
-        ...presented(await deps.testStorage(params, command, { expectedRevision })),
       }),
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'POST',
-      path: `${path}/cors`,
+      path: '/cors',
       name: 'setStorageCors',
       summary: 'Set the CORS rule of the bucket for the pages of this service',
       description:
         'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
-      request: { params: storageParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: changed },
       errors: ['conflict'],
       ifMatch: true,
-      handler: async ({ params, command, expectedRevision }) => ({
-        status: 200,
-        ...presented(await deps.setStorageCors(params, command, { expectedRevision })),
-      }),
+      handler: async ({ params, command, expectedRevision }) =>
+        current(await deps.setStorageCors(params, command, { expectedRevision })),
     }),
     switchRoute('default', 'chooseDefaultStorage', "Make an active storage the project's default", [
       'conflict',
     ]),
     switchRoute('disable', 'disableStorage', 'Disable a storage: it serves nothing'),
     switchRoute('enable', 'enableStorage', 'Enable a storage; it is pending until it is tested'),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'GET',
-      path: `${path}/delivery`,
+      path: '/delivery',
       name: 'getDelivery',
       summary: 'The delivery mode of a storage',
-      request: { params: storageParams, query: noQuery, body: noBody },
       replies: { 200: { description: 'The mode.', schema: delivery } },
-      handler: async ({ params: { projectId, storageId } }) => {
-        const found = await storages.delivery(projectId, storageId);
-        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
-      },
+      handler: async ({ params: { projectId, storageId } }) =>
+        current((await storages.delivery(projectId, storageId)) ?? missing('the storage does not exist')),
     }),
-    defineRoute({
-      ...common,
+    route({
+      entityTag: true,
       method: 'PUT',
-      path: `${path}/delivery`,
+      path: '/delivery',
       name: 'changeDelivery',
       summary: 'Change the delivery mode of a storage',
-      request: { params: storageParams, query: noQuery, body: deliveryChange },
+      request: { body: deliveryChange },
       replies: { 200: { description: 'The mode.', schema: delivery } },
       ifMatch: true,
       errors: ['conflict'],
@@ -226,11 +200,6 @@ export function makeStorageChangeRoutes(
   ];
 }
 
-function replyOf({ resource, revision, isTested }: StorageChange) {
-  const content = { body: resource, revision };
-  return isTested ? { status: 202 as const, ...content } : { status: 200 as const, ...content };
-}
-
-function presented({ resource, revision }: Pick<StorageChange, 'resource' | 'revision'>) {
-  return { body: resource, revision };
+function replyOf({ isTested, ...changed }: StorageChange) {
+  return isTested ? { ...current(changed), status: 202 as const } : current(changed);
 }

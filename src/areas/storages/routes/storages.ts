@@ -18,9 +18,9 @@ import {
   type UndeletedResource,
 } from '../../../../projections/storages/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
-import { noBody, noQuery } from '../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import type { Route } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { current, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const text = z.string().max(2048);
 const credential = z
@@ -126,22 +126,18 @@ interface UndeletedObjects {
  * Makes the routes of storages (src/areas/storages/README.md#rules-of-a-storage, docs/api.md#41-post-apiv1projectsprojectidstorages,
  * docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
  */
-export function makeStorageRoutes({
-  checkNewStorage,
-  createStorage,
-  storages,
-  assets,
-}: Pick<StorageCommands, 'checkNewStorage' | 'createStorage'> &
-  Pick<StorageDeps, 'storages'> &
-  UndeletedObjects): readonly Route[] {
+export function makeStorageRoutes(
+  deps: StorageCommands & Pick<StorageDeps, 'storages'> & UndeletedObjects,
+): readonly Route[] {
+  const { checkNewStorage, createStorage, storages, assets } = deps;
+  const route = routesOf({ tag: 'Storages', params: projectParams });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: storagesPath,
       name: 'createStorage',
-      tag: 'Storages',
       summary: 'Bind a storage to a project',
-      request: { params: projectParams, query: noQuery, body: storageCreation },
+      request: { body: storageCreation },
       replies: {
         201: { description: 'The configuration, `pending` until it is tested.', schema: storageResource },
       },
@@ -158,50 +154,44 @@ export function makeStorageRoutes({
         return { status: 201, body: resource, revision, location };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: storagesPath,
       name: 'listStorages',
-      tag: 'Storages',
       summary: "A project's storages, newest first",
-      request: { params: projectParams, query: storageQuery, body: noBody },
+      request: { query: storageQuery },
       replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
-      handler: async ({ project, query: { status, provider, ...query } }) => ({
-        status: 200,
-        body: await readCreationPage(query, (page) => storages.page(project, page, { status, provider })),
-      }),
+      handler: async ({ project, query: { status, provider, ...query } }) =>
+        ok(await readCreationPage(query, (page) => storages.page(project, page, { status, provider }))),
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${storagesPath}/:storageId/undeleted-objects`,
       name: 'listUndeletedObjects',
-      tag: 'Storages',
       summary: 'Objects of removed assets that are still in the bucket, newest first',
       description:
         'Of assets that were removed with `?object=delete`. The service tries once a day, 7 times in all; what is listed after that stays in the bucket.',
-      request: { params: storageParams, query: pageQuery, body: noBody },
+      request: { params: storageParams, query: pageQuery },
       replies: { 200: { description: 'A page of removed assets.', schema: pageOf(undeletedResource) } },
       handler: async ({ params: { storageId }, query, project }) => {
         const found = await storages.find(project.id, storageId, project);
         if (found === null) throw new HttpError('not_found', 'the storage does not exist');
         const { items, next_cursor } = await readPage(query, (page) => assets.undeletedIn(storageId, page));
-        return { status: 200, body: { items: items.map(({ id: _, ...item }) => item), next_cursor } };
+        return ok({ items: items.map(({ id: _, ...item }) => item), next_cursor });
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path: `${storagesPath}/:storageId`,
       name: 'getStorage',
-      tag: 'Storages',
       summary: 'One storage configuration',
-      request: { params: storageParams, query: noQuery, body: noBody },
+      request: { params: storageParams },
       replies: { 200: { description: 'The configuration.', schema: storageResource } },
       entityTag: true,
-      handler: async ({ params: { projectId, storageId }, project }) => {
-        const found = await storages.find(projectId, storageId, project);
-        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
-        return { status: 200, body: found.resource, revision: found.revision };
-      },
+      handler: async ({ params: { projectId, storageId }, project }) =>
+        current(
+          (await storages.find(projectId, storageId, project)) ?? missing('the storage does not exist'),
+        ),
     }),
   ];
 }

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   describeFailure,
   testFailureCode,
-} from '../../../../src/areas/storages/domain/storage/test-failure.js';
+} from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import type { StorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';

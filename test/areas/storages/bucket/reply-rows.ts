@@ -1,5 +1,5 @@
 import test from 'ava';
-import { describeFailure } from '../../../../src/areas/storages/domain/storage/test-failure.js';
+import { describeFailure } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import {
   failureOfReply,

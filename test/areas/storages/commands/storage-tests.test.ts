@@ -7,7 +7,7 @@ import { makeOpenStorage, type OpenStorage } from '../../../../src/areas/storage
 import { makeProbeStorage, makeProbeStorages } from '../../../../src/areas/storages/commands/probing.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
-import { testLeaseMs } from '../../../../src/areas/storages/domain/storage/test-failure.js';
+import { testLeaseMs } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';

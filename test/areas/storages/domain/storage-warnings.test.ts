@@ -5,7 +5,7 @@ import { storageAggregate } from '../../../../src/areas/storages/domain/storage/
 import {
   type TestWarning,
   describeWarning,
-} from '../../../../src/areas/storages/domain/storage/test-failure.js';
+} from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { projectId, testId } from '../../../support/examples/ids.js';
 import {
   activated,

@@ -3,7 +3,7 @@ import type { StorageEvent } from '../../../../src/areas/storages/domain/storage
 import {
   describeFailure,
   testFailureCodes,
-} from '../../../../src/areas/storages/domain/storage/test-failure.js';
+} from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { change_id, otherProjectId, otherTestId, projectId, testId } from '../../../support/examples/ids.js';
 import {

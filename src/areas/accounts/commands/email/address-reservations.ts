@@ -16,38 +16,26 @@ interface Reserver {
 }
 
 /** Reserves an address for one user at most (src/areas/accounts/README.md#unique-address). Addresses are keyed digests. */
-export interface AddressReservations {
-  /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
-  check(email_digest: string, userId: string): Promise<void>;
-  /**
-   * Reserves the address for a registration, or for a user who has proved it.
-   * @throws CommandRejected email_taken; Overloaded
-   */
-  reserve(email_digest: string, reserver: Reserver, context: CommandContext): Promise<void>;
-  /** Says whether the address is still reserved for a user who neither has it nor requests it. */
-  isLeft(email_digest: string, userId: string): Promise<boolean>;
-  /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
-  isOverdue(email_digest: string, userId: string): Promise<boolean>;
-  /** Ends the reservation if `isLeft` or `isOverdue`. */
-  release(email_digest: string, userId: string, context: CommandContext): Promise<void>;
-}
+export type AddressReservations = ReturnType<typeof makeAddressReservations>;
 
 /** The age at which another command may abandon a registration. */
 export const takeOverAfterMs = 60_000;
 
 const triesMax = 20;
 
-export function makeAddressReservations({
-  handler,
-  clock,
-}: Pick<AccountDeps, 'handler' | 'clock'>): AddressReservations {
+export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'handler' | 'clock'>) {
   return {
-    check: async (email_digest, userId) => {
+    /** Rejects as `reserve` would, before the caller does costly work. @throws CommandRejected email_taken */
+    check: async (email_digest: string, userId: string) => {
       const { state } = await handler.load(emailAggregate, email_digest);
       if ((await judge(state, email_digest, userId)) === 'counts') rejectTaken();
     },
 
-    reserve: async (email_digest, { userId, change_id }, context) => {
+    /**
+     * Reserves the address for a registration, or for a user who has proved it.
+     * @throws CommandRejected email_taken; Overloaded
+     */
+    reserve: async (email_digest: string, { userId, change_id }: Reserver, context: CommandContext) => {
       for (let attempt = 0; attempt < triesMax; attempt += 1) {
         const { state } = await handler.load(emailAggregate, email_digest);
         const verdict = await judge(state, email_digest, userId);
@@ -55,8 +43,11 @@ export function makeAddressReservations({
         if (verdict === 'overdue' && !(await fence(state, email_digest, context))) continue;
         const replaces = state.status === 'reserved' ? state.revision : null;
         try {
-          const target = { aggregate: emailAggregate, id: email_digest };
-          await handler.handle(target, { type: 'Reserve', userId, change_id, replaces }, context);
+          await handler.handle(
+            emailAggregate.at(email_digest),
+            { type: 'Reserve', userId, change_id, replaces },
+            context,
+          );
           return;
         } catch (error) {
           // Another command was faster: the next attempt judges its reservation.
@@ -66,22 +57,25 @@ export function makeAddressReservations({
       throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
     },
 
-    isLeft: async (email_digest, userId) => (await leftReservation(email_digest, userId)) !== null,
+    /** Says whether the address is still reserved for a user who neither has it nor requests it. */
+    isLeft: async (email_digest: string, userId: string) =>
+      (await leftReservation(email_digest, userId)) !== null,
 
-    isOverdue: async (email_digest, userId) => {
+    /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
+    isOverdue: async (email_digest: string, userId: string) => {
       const { state } = await handler.load(userAggregate, userId);
       return state.status === 'registered' && isOverdueFor(state, email_digest);
     },
 
-    release: async (email_digest, userId, context) => {
+    /** Ends the reservation if `isLeft` or `isOverdue`. */
+    release: async (email_digest: string, userId: string, context: CommandContext) => {
       const { state } = await handler.load(userAggregate, userId);
       if (state.status === 'registered' && isOverdueFor(state, email_digest)) {
         await lapse(userId, email_digest, context);
       }
       const revision = await leftReservation(email_digest, userId);
       if (revision === null) return;
-      const target = { aggregate: emailAggregate, id: email_digest };
-      await handler.handle(target, { type: 'Release', revision }, context);
+      await handler.handle(emailAggregate.at(email_digest), { type: 'Release', revision }, context);
     },
   };
 
@@ -146,9 +140,8 @@ export function makeAddressReservations({
   }
 
   async function lapse(userId: string, email_digest: string, context: CommandContext): Promise<void> {
-    const target = { aggregate: userAggregate, id: userId };
     const command = { type: 'LapseFormerAddress', email_digest, now: clock.now() } as const;
-    await handler.handle(target, command, stepContext(context, `lapse-${userId}`));
+    await handler.handle(userAggregate.at(userId), command, stepContext(context, `lapse-${userId}`));
   }
 
   /**
@@ -157,8 +150,7 @@ export function makeAddressReservations({
    */
   async function abandon(userId: string, context: CommandContext): Promise<boolean> {
     try {
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'AbandonRegistration' }, context);
+      await handler.handle(userAggregate.at(userId), { type: 'AbandonRegistration' }, context);
       return true;
     } catch (error) {
       if (isRejection<UserRejection>(error, 'already_registered')) return false;

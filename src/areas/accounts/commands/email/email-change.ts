@@ -2,7 +2,6 @@ import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
@@ -11,7 +10,6 @@ import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import type { EmailEvent } from '../../domain/email/events.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
-import { type UserEvent, userCategory, userCodec } from '../../domain/user/events.js';
 import { type UserRejection, rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { addressChangeMessage } from '../../mail/messages.js';
@@ -80,7 +78,7 @@ export function makeEmailChangeCommands({
         expires_at: new Date(context.time.getTime() + emailChangeSeconds * 1_000).toISOString(),
       };
       await handler.handle(
-        { aggregate: userAggregate, id: userId },
+        userAggregate.at(userId),
         { type: 'RequestEmailChange', ...change, now: context.time },
         context,
       );
@@ -102,9 +100,8 @@ export function makeEmailChangeCommands({
       }
       if (parseSixDigits(code) === null) refuseCode();
       const { change_id, code_key_id, email_digest } = emailChange;
-      const target = { aggregate: userAggregate, id: userId };
       const attempt = { type: 'AttemptEmailChange', change_id, now: context.time } as const;
-      await handler.handle(target, attempt, context).catch((error: unknown) => {
+      await handler.handle(userAggregate.at(userId), attempt, context).catch((error: unknown) => {
         if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
         throw codeUsedUp(nextEmailChangeAt(user, context.time), context.time);
       });
@@ -133,7 +130,7 @@ export function makeEmailChangeCommands({
    */
   async function complete({ userId, ...change }: ReservedChange, context: CommandContext): Promise<void> {
     await handler.handle(
-      { aggregate: userAggregate, id: userId },
+      userAggregate.at(userId),
       { type: 'CompleteEmailChange', ...change, code_key_id: addressRevertCodes.active(), now: context.time },
       stepContext(context, 'complete-email-change'),
     );
@@ -203,14 +200,10 @@ export function mailAddressChanges(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'addressChangeCodes' | 'clock'>,
 ) {
   const { handler, sealer, addressChangeCodes, clock, publicUrl } = deps;
-  return makeMailReaction<Extract<UserEvent, { type: 'EmailChangeRequested' }>>(deps, {
+  return makeMailReaction(deps, userAggregate, ['EmailChangeRequested'], {
     name: 'mail-address-changes',
-    category: userCategory,
-    codec: userCodec,
-    types: ['EmailChangeRequested'],
     deadline: ({ data }) => new Date(data.expires_at),
-    prepare: async (event) => {
-      const userId = streamIdOf(event);
+    prepare: async (userId, event) => {
       const { change_id: issue_id, code_key_id: kid, email, email_digest } = event.data;
       const { state } = await handler.load(userAggregate, userId);
       const change = state.status === 'registered' ? state.emailChange : null;
@@ -224,10 +217,13 @@ export function mailAddressChanges(
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
-    record: async (event, outcome, context) => {
-      const target = { aggregate: userAggregate, id: streamIdOf(event) };
+    record: async (id, event, outcome, context) => {
       const change_id = event.data.change_id;
-      await handler.handle(target, { type: 'MarkEmailChangeMailed', change_id, outcome }, context);
+      await handler.handle(
+        userAggregate.at(id),
+        { type: 'MarkEmailChangeMailed', change_id, outcome },
+        context,
+      );
     },
   });
 }

@@ -10,14 +10,12 @@ import { checkAddress, loadRegistered } from '../finding.js';
 import { nilId } from '../../../../validation/fields.js';
 
 /** Makes the use cases that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change). */
-export function makeEmailReverts({
-  handler,
-  digests,
-  addressRevertCodes,
-  endGivenAccess,
-}: Pick<AccountDeps, 'handler' | 'digests' | 'addressRevertCodes'> & {
-  readonly endGivenAccess: EndGivenAccess;
-}) {
+export function makeEmailReverts(
+  deps: Pick<AccountDeps, 'handler' | 'digests' | 'addressRevertCodes'> & {
+    readonly endGivenAccess: EndGivenAccess;
+  },
+) {
+  const { handler, digests, addressRevertCodes, endGivenAccess } = deps;
   return {
     /**
      * Puts a former address back by the code that was mailed there (unchecked text), and ends all sessions. It needs no session, because a
@@ -39,7 +37,7 @@ export function makeEmailReverts({
       const { change_id } = former;
       const command = { type: 'RevertEmailChange', change_id, byCode: true, now: context.time } as const;
       await handler
-        .handle({ aggregate: userAggregate, id: userId }, command, context, { revokesAccess: true })
+        .handle(userAggregate.at(userId), command, context, { revokesAccess: true })
         .catch(refuseLate);
       // From here on, a reaction does it if this process crashes.
       if (!former.verified) await endGivenAccess({ userId }, context);
@@ -63,8 +61,7 @@ export function makeEmailReverts({
       }
       const { change_id } = former;
       const command = { type: 'RevertEmailChange', change_id, byCode: false, now: context.time } as const;
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, command, context, { revokesAccess: true });
+      await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
     },
   };
 }

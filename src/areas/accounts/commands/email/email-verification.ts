@@ -1,7 +1,6 @@
 import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
@@ -13,7 +12,6 @@ import {
   emailVerificationSeconds,
   nextEmailVerificationAt,
 } from '../../domain/user/email-verification.js';
-import { type UserEvent, userCategory, userCodec } from '../../domain/user/events.js';
 import { type UserRejection, rejectUser } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { emailVerificationMessage } from '../../mail/messages.js';
@@ -24,9 +22,7 @@ export { emailVerificationSeconds };
 export type VerificationIssues = ReturnType<typeof makeVerificationIssues>;
 
 /** Makes the codes that prove the address of an account (src/areas/accounts/commands/README.md#proof-of-an-address). */
-export function makeVerificationIssues(
-  deps: Pick<AccountDeps, 'stateStore' | 'digests' | 'clock' | 'verificationCodes' | 'verificationLimits'>,
-) {
+export function makeVerificationIssues(deps: AccountDeps) {
   const limiter = makeSharedRateLimiter({ ...deps, limits: deps.verificationLimits });
   return {
     /**
@@ -44,14 +40,12 @@ export function makeVerificationIssues(
 }
 
 /** Makes the use cases of a mailed code that proves the address of an account in a session. */
-export function makeEmailVerificationCommands({
-  handler,
-  verificationIssues,
-  verificationCodes,
-  mailConfigured,
-}: Pick<AccountDeps, 'handler' | 'verificationCodes' | 'mailConfigured'> & {
-  readonly verificationIssues: VerificationIssues;
-}) {
+export function makeEmailVerificationCommands(
+  deps: AccountDeps & {
+    readonly verificationIssues: VerificationIssues;
+  },
+) {
+  const { handler, verificationIssues, verificationCodes, mailConfigured } = deps;
   return {
     /**
      * Mails another code. It ends the code before it.
@@ -75,7 +69,7 @@ export function makeEmailVerificationCommands({
       const verdict = await verificationIssues.count(user.email_digest);
       if (!verdict.allowed) throw tooMany(verdict.retryAfterSeconds);
       await handler.handle(
-        { aggregate: userAggregate, id: userId },
+        userAggregate.at(userId),
         { type: 'RequestEmailVerification', email_digest: user.email_digest, issue, now: context.time },
         context,
       );
@@ -106,7 +100,7 @@ export function makeEmailVerificationCommands({
       }
       if (parseSixDigits(code) === null) refuseCode();
       const { verification_id, code_key_id, email_digest } = verification;
-      const target = { aggregate: userAggregate, id: userId };
+      const target = userAggregate.at(userId);
       const attempt = { type: 'AttemptEmailVerification', verification_id, now: context.time } as const;
       await handler.handle(target, attempt, context).catch((error: unknown) => {
         if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
@@ -147,14 +141,10 @@ export function mailEmailVerifications(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'verificationCodes' | 'clock'>,
 ) {
   const { handler, sealer, verificationCodes, clock, publicUrl } = deps;
-  return makeMailReaction<Extract<UserEvent, { type: 'EmailVerificationRequested' }>>(deps, {
+  return makeMailReaction(deps, userAggregate, ['EmailVerificationRequested'], {
     name: 'mail-email-verifications',
-    category: userCategory,
-    codec: userCodec,
-    types: ['EmailVerificationRequested'],
     deadline: ({ data }) => new Date(data.expires_at),
-    prepare: async (event) => {
-      const userId = streamIdOf(event);
+    prepare: async (userId, event) => {
       const { verification_id: issue_id, code_key_id: kid, email_digest } = event.data;
       const { state: user } = await handler.load(userAggregate, userId);
       if (user.status !== 'registered' || user.email_verified || user.banned) return null;
@@ -169,11 +159,10 @@ export function mailEmailVerifications(
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
-    record: async (event, outcome, context) => {
-      const target = { aggregate: userAggregate, id: streamIdOf(event) };
+    record: async (id, event, outcome, context) => {
       const verification_id = event.data.verification_id;
       await handler.handle(
-        target,
+        userAggregate.at(id),
         { type: 'MarkEmailVerificationMailed', verification_id, outcome },
         context,
       );

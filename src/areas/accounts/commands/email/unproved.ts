@@ -9,7 +9,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { type UserEvent, userCategory, userCodec } from '../../domain/user/events.js';
+import type { UserEvent } from '../../domain/user/events.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import { erasureWarningMessage } from '../../mail/messages.js';
 import type { Erasing, Holdings } from '../erasing.js';
@@ -29,25 +29,23 @@ type PurgeUnproved = ReturnType<typeof makePurgeUnproved>;
  * Warns and erases accounts whose address was never proved: src/areas/accounts/README.md#unproved-accounts. They are idle for some days after the mail
  * with the code that proves the address. `idleDays`: whole days, at least 1.
  */
-export function makePurgeUnproved({
-  handler,
-  clock,
-  holdings,
-  knownDevices,
-  finishErasure,
-}: Pick<AccountDeps, 'handler' | 'clock'> &
-  Pick<Erasing, 'finishErasure'> & {
-    readonly holdings: Pick<Holdings, 'keepUnproved'>;
-    readonly knownDevices: Pick<KnownDevices, 'noteSession' | 'lastSessionAt'>;
-  }) {
+export function makePurgeUnproved(
+  deps: AccountDeps &
+    Pick<Erasing, 'finishErasure'> & {
+      readonly holdings: Pick<Holdings, 'keepUnproved'>;
+      readonly knownDevices: Pick<KnownDevices, 'noteSession' | 'lastSessionAt'>;
+    },
+) {
+  const { handler, clock, holdings, knownDevices, finishErasure } = deps;
   return {
     judge,
     /** Erases the account if it is still to be erased. A repetition changes nothing. @throws StoreUnavailable */
     purge: async (userId: string, idleDays: number, context: CommandContext): Promise<void> => {
       const verdict = await judge(userId, idleDays);
       if (verdict === null || 'notBefore' in verdict || verdict.step !== 'erase') return;
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'EraseUnproved' }, context, { revokesAccess: true });
+      await handler.handle(userAggregate.at(userId), { type: 'EraseUnproved' }, context, {
+        revokesAccess: true,
+      });
       // From here on, a reaction completes the erasure if this process crashes, and deletes the projects. Where the user has proved
       // the address meanwhile, the account exists and this does nothing.
       await finishErasure({ userId }, context);
@@ -101,21 +99,16 @@ export function warnUnprovedAccounts(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer'> & PurgeDeps,
 ): Reaction<EmailVerificationMailed> {
   const { handler, sealer, publicUrl, purgeUnproved, unprovedAccountDays } = deps;
-  const mail = makeMailReaction<EmailVerificationMailed>(deps, {
+  const mail = makeMailReaction(deps, userAggregate, ['EmailVerificationMailed'], {
     name: 'warn-unproved-accounts',
-    category: userCategory,
-    codec: userCodec,
-    types: ['EmailVerificationMailed'],
-    prepare: async (event) => {
-      const userId = streamIdOf(event);
+    prepare: async (userId, event) => {
       const verdict = await judge(event);
       if (verdict === null || 'notBefore' in verdict || verdict.step !== 'warn') return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', verdict.user.email);
       return to === erased ? null : { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
     },
-    record: async (event, outcome, context) => {
-      const target = { aggregate: userAggregate, id: streamIdOf(event) };
-      await handler.handle(target, { type: 'MarkUnprovedWarned', outcome }, context);
+    record: async (id, _, outcome, context) => {
+      await handler.handle(userAggregate.at(id), { type: 'MarkUnprovedWarned', outcome }, context);
     },
   });
   return { ...mail, hasTimers: true, asks: async (event) => asked(await judge(event), 'warn') };

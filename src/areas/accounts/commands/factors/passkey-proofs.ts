@@ -34,14 +34,8 @@ export type PassPasskey = ReturnType<typeof makePassPasskey>;
  * Makes the check of a response of a passkey, which uses its challenge up (src/areas/accounts/commands/README.md#passkeys). The user is as
  * read before the use; null for every refused response.
  */
-export function makePassPasskey({
-  handler,
-  sealer,
-  digests,
-  stateStore,
-  passkeys,
-  passkeyChallenges,
-}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'stateStore' | 'passkeys' | 'passkeyChallenges'>) {
+export function makePassPasskey(deps: AccountDeps) {
+  const { handler, sealer, digests, stateStore, passkeys, passkeyChallenges } = deps;
   /** @throws CommandRejected passkeys_not_configured; StoreUnavailable */
   return async (tried: PasskeyTry, context: CommandContext): Promise<Account | null> => {
     try {
@@ -71,7 +65,7 @@ export function makePassPasskey({
     const proof = await webauthn.authenticated(response, data.challenge, credential);
     if (proof === null || !(await useChallenge(stateStore, challenge))) return null;
     const { events } = await handler.handle(
-      { aggregate: userAggregate, id: userId },
+      userAggregate.at(userId),
       { type: 'UsePasskey', passkey_id: passkey.passkey_id, ...proof },
       context,
     );

@@ -59,17 +59,7 @@ const transportsMax = 8;
 
 /** Makes the use cases of passkeys (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyCommands(
-  deps: Pick<
-    AccountDeps,
-    | 'handler'
-    | 'sealer'
-    | 'digests'
-    | 'randomBytes'
-    | 'stateStore'
-    | 'users'
-    | 'passkeys'
-    | 'passkeyChallenges'
-  > &
+  deps: AccountDeps &
     Pick<Sessions, 'startSession'> & {
       readonly passPasskey: PassPasskey;
       readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
@@ -174,7 +164,7 @@ export function makePasskeyCommands(
       };
       const made = issueRecoveryCodes(deps, userId);
       const { documents } = await handler.handle(
-        { aggregate: userAggregate, id: userId },
+        userAggregate.at(userId),
         { type: 'RegisterPasskey', passkey, session, recoveryCodes: made.digests },
         context,
       );
@@ -189,9 +179,8 @@ export function makePasskeyCommands(
       context: CommandContext,
     ): Promise<PasskeyResource> => {
       const name = await sealName(userId, given);
-      const target = { aggregate: userAggregate, id: userId };
       const { documents } = await handler.handle(
-        target,
+        userAggregate.at(userId),
         { type: 'RenamePasskey', passkey_id: passkeyId, name },
         context,
       );
@@ -203,10 +192,14 @@ export function makePasskeyCommands(
      * meets `require_2fa`. @throws CommandRejected passkey_not_found, user_not_found
      */
     removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
-      const target = { aggregate: userAggregate, id: userId };
-      await handler.handle(target, { type: 'RemovePasskey', passkey_id: passkeyId }, context, {
-        revokesAccess: true,
-      });
+      await handler.handle(
+        userAggregate.at(userId),
+        { type: 'RemovePasskey', passkey_id: passkeyId },
+        context,
+        {
+          revokesAccess: true,
+        },
+      );
     },
     /**
      * Signs in by a passkey with user verification, which counts as both factors. All refusals have the same text.

@@ -45,15 +45,13 @@ interface FactorTry {
 export type SecondFactors = ReturnType<typeof makeSecondFactors>;
 
 /** Checks second factors. Each is good for one use (docs/accounts.md#second-factor). */
-export function makeSecondFactors({
-  handler,
-  sealer,
-  digests,
-  codeGuard,
-}: Pick<AccountDeps, 'handler' | 'sealer' | 'digests'> & {
-  /** Counts wrong codes by user. */
-  readonly codeGuard: AccountGuard;
-}) {
+export function makeSecondFactors(
+  deps: AccountDeps & {
+    /** Counts wrong codes by user. */
+    readonly codeGuard: AccountGuard;
+  },
+) {
+  const { handler, sealer, digests, codeGuard } = deps;
   return {
     pass,
     /** Does the same, or lets the passkey of the session stand for the text. */
@@ -140,10 +138,7 @@ interface MadeRecoveryCodes {
 }
 
 /** Makes recovery codes for a user. */
-export function issueRecoveryCodes(
-  { digests, randomBytes }: Pick<AccountDeps, 'digests' | 'randomBytes'>,
-  userId: string,
-): MadeRecoveryCodes {
+export function issueRecoveryCodes({ digests, randomBytes }: AccountDeps, userId: string): MadeRecoveryCodes {
   const codes = makeRecoveryCodes(randomBytes);
   // The digests are of the spelling that `parseRecoveryCode` makes of a typed code.
   const digestOf = (code: string) => digests.recoveryCode(userId, parseRecoveryCode(code) ?? code);
@@ -170,17 +165,14 @@ type Method = 'otp' | 'recovery';
 const triesMax = 20;
 
 /** Makes the use case that passes a second factor and strengthens the session of the request. */
-export function makePassSecondFactor({
-  handler,
-  secondFactors,
-  refreshTokens,
-  sessionTokens,
-  knownDevices,
-}: Pick<AccountDeps, 'handler' | 'refreshTokens'> & {
-  readonly secondFactors: Pick<SecondFactors, 'pass'>;
-  readonly sessionTokens: SessionTokens;
-  readonly knownDevices: Pick<KnownDevices, 'complete'>;
-}) {
+export function makePassSecondFactor(
+  deps: Pick<AccountDeps, 'handler' | 'refreshTokens'> & {
+    readonly secondFactors: Pick<SecondFactors, 'pass'>;
+    readonly sessionTokens: SessionTokens;
+    readonly knownDevices: Pick<KnownDevices, 'complete'>;
+  },
+) {
+  const { handler, secondFactors, refreshTokens, sessionTokens, knownDevices } = deps;
   /**
    * The returned tokens replace the session's tokens. For 10 s the replaced refresh token gets the same new one
    * (src/keys/README.md#refresh-tokens).
@@ -198,7 +190,7 @@ export function makePassSecondFactor({
   ): Promise<PassedFactor> => {
     const tried = { userId, client: { ip: clientIp, known }, context };
     await secondFactors.pass(tried, typed, (factor) =>
-      handler.handle({ aggregate: userAggregate, id: userId }, { type: 'PassSecondFactor', factor }, context),
+      handler.handle(userAggregate.at(userId), { type: 'PassSecondFactor', factor }, context),
     );
     const method = 'code' in typed ? 'otp' : 'recovery';
     const { tokens, device_id, epoch } = await strengthen(sessionId, method, context);
@@ -242,7 +234,7 @@ export function makePassSecondFactor({
     };
     try {
       await handler.handle(
-        { aggregate: sessionAggregate, id: sessionId },
+        sessionAggregate.at(sessionId),
         { type: 'Strengthen', method, refresh, now: context.time },
         context,
       );

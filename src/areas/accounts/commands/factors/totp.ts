@@ -19,7 +19,7 @@ type ProvedSession = FactorSession & { readonly factor: TypedFactor | SessionPas
 
 /** Makes the use cases of an authenticator app and of recovery codes (docs/accounts.md#second-factor). */
 export function makeTotpCommands(
-  deps: Pick<AccountDeps, 'handler' | 'sealer' | 'digests' | 'randomBytes'> & {
+  deps: AccountDeps & {
     readonly secondFactors: SecondFactors;
   },
 ) {
@@ -36,7 +36,7 @@ export function makeTotpCommands(
       const secretField = { userId, field: 'totp_secret' };
       const sealed = await sealForPerson(sealer, secretField, makeTotpSecret(randomBytes));
       await handler.handle(
-        { aggregate: userAggregate, id: userId },
+        userAggregate.at(userId),
         { type: 'EnrolTotp', enrolment_id, secret: sealed },
         context,
       );
@@ -77,14 +77,14 @@ export function makeTotpCommands(
       const step = await secondFactors.firstStep(tried, secret, code);
       const made = issueRecoveryCodes(deps, userId);
       await handler.handle(
-        { aggregate: userAggregate, id: userId },
+        userAggregate.at(userId),
         { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests },
         context,
       );
       const codes = issuedCodes(made, await loadRegistered(handler, userId));
       // After a crash before this, the session passes the second factor like any other session.
       await handler.handle(
-        { aggregate: sessionAggregate, id: sessionId },
+        sessionAggregate.at(sessionId),
         { type: 'Strengthen', method: 'otp', refresh: null, now: context.time },
         context,
       );
@@ -100,7 +100,7 @@ export function makeTotpCommands(
     ): Promise<void> => {
       const tried = { userId, client: { ip: clientIp, known }, context };
       await secondFactors.passOrPasskey(tried, typed, (factor) =>
-        handler.handle({ aggregate: userAggregate, id: userId }, { type: 'RemoveTotp', factor }, context),
+        handler.handle(userAggregate.at(userId), { type: 'RemoveTotp', factor }, context),
       );
     },
     /**
@@ -116,7 +116,7 @@ export function makeTotpCommands(
       const tried = { userId, client: { ip: clientIp, known }, context };
       await secondFactors.passOrPasskey(tried, typed, (factor) =>
         handler.handle(
-          { aggregate: userAggregate, id: userId },
+          userAggregate.at(userId),
           { type: 'ReplaceRecoveryCodes', factor, recoveryCodes },
           context,
         ),

@@ -18,7 +18,7 @@ export function makeAccountGuard({
   ownerOf,
   handler,
   ...deps
-}: Pick<AccountDeps, 'handler' | 'background' | 'stateStore' | 'digests' | 'clock'> & {
+}: AccountDeps & {
   readonly secret: GuessedSecret;
   readonly limits: FailureLimits;
   /** Returns the user whose secret it is; null where an address has no account, which counts alike. */
@@ -37,7 +37,7 @@ export function makeAccountGuard({
       const tell = async () => {
         const id = await ownerOf(tried.subject);
         const command = { type: 'RecordGuessing', secret, now: deps.clock.now() } as const;
-        if (id !== null) await handler.handle({ aggregate: userAggregate, id }, command, context);
+        if (id !== null) await handler.handle(userAggregate.at(id), command, context);
       };
       const outcome = await guard.run({ ...tried, tell }, check, beside);
       if (outcome.outcome === 'throttled') throw new TooManyAttempts(outcome.retryAfterSeconds);
@@ -51,16 +51,13 @@ type OfSession = DevicesOf & { readonly sessionId: string };
 export type KnownDevices = ReturnType<typeof makeKnownDevices>;
 
 /** Makes what knows the devices from which an account was signed in to: src/security/README.md#known-devices. @throws StoreUnavailable */
-export function makeKnownDevices({
-  handler,
-  digests,
-  devices,
-  deviceTokens,
-  findAccount,
-}: Pick<AccountDeps, 'handler' | 'digests' | 'deviceTokens'> & {
-  readonly devices: Devices;
-  readonly findAccount: FindAccount;
-}) {
+export function makeKnownDevices(
+  deps: AccountDeps & {
+    readonly devices: Devices;
+    readonly findAccount: FindAccount;
+  },
+) {
+  const { handler, digests, devices, deviceTokens, findAccount } = deps;
   async function known({ userId, epoch }: DevicesOf, id: string): Promise<KnownDevice | null> {
     return (await devices.isKnown({ userId, epoch }, id)) ? { id, of: userId } : null;
   }

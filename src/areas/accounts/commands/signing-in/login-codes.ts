@@ -2,14 +2,12 @@ import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import type { Requester } from '../../../../validation/fields.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { TooManyAttempts, isRejection, rejectUseCase } from '../../../shared/rejections.js';
-import { type LoginCodeEvent, loginCodeCategory, loginCodeCodec } from '../../domain/login-code/events.js';
 import {
   type LoginCodeCommand,
   findIssue,
@@ -96,7 +94,7 @@ export function makeLoginCodeCommands({
         account === null
           ? { type: 'Withhold', ...asked }
           : issueFor(account, context, { ...asked, isGuessedAt });
-      await handler.handle({ aggregate: loginCodeAggregate, id: email_digest }, command, context);
+      await handler.handle(loginCodeAggregate.at(email_digest), command, context);
       const lateMs = Math.max(0, steadyMsOf(clock) - startedMs - replyAfterMs);
       await clock.sleep(Math.ceil(lateMs / replyStepMs) * replyStepMs - lateMs);
       return { expires_in: loginCodeSeconds, resend_after: resendSeconds };
@@ -168,9 +166,10 @@ export function makeLoginCodeCommands({
     if (used === null) return null;
     const { userId, user } = used;
     if (user.status === 'registered') refuseBanned(user);
-    const target = { aggregate: userAggregate, id: userId };
     const proof = { type: 'ProveEmail', email_digest: of.email_digest } as const;
-    const { events } = await handler.handle(target, proof, context, { revokesAccess: true });
+    const { events } = await handler.handle(userAggregate.at(userId), proof, context, {
+      revokesAccess: true,
+    });
     if (user.status !== 'registered') return null;
     // CredentialsVoided ends all earlier sessions, but not this one.
     const voided = events.some(({ type }) => type === 'CredentialsVoided');
@@ -196,14 +195,10 @@ export function mailLoginCodes(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer' | 'loginCodes' | 'strongLoginCodes' | 'clock'>,
 ) {
   const { handler, sealer, loginCodes, strongLoginCodes, clock, publicUrl } = deps;
-  return makeMailReaction<Extract<LoginCodeEvent, { type: 'LoginCodeIssued' }>>(deps, {
+  return makeMailReaction(deps, loginCodeAggregate, ['LoginCodeIssued'], {
     name: 'mail-login-codes',
-    category: loginCodeCategory,
-    codec: loginCodeCodec,
-    types: ['LoginCodeIssued'],
     deadline: ({ data }) => new Date(data.expires_at),
-    prepare: async (event) => {
-      const email_digest = streamIdOf(event);
+    prepare: async (email_digest, event) => {
       const { issue_id, user_id: userId, code_key_id: kid, email } = event.data;
       const { state } = await handler.load(loginCodeAggregate, email_digest);
       const issue = findIssue(state, issue_id);
@@ -215,9 +210,12 @@ export function mailLoginCodes(
       const message = loginCodeMessage({ code, expires_at: issue.expires_at, publicUrl });
       return { to, person: userId, ...message };
     },
-    record: async (event, outcome, context) => {
-      const target = { aggregate: loginCodeAggregate, id: streamIdOf(event) };
-      await handler.handle(target, { type: 'MarkMailed', issue_id: event.data.issue_id, outcome }, context);
+    record: async (id, event, outcome, context) => {
+      await handler.handle(
+        loginCodeAggregate.at(id),
+        { type: 'MarkMailed', issue_id: event.data.issue_id, outcome },
+        context,
+      );
     },
   });
 }

@@ -204,7 +204,7 @@ export function makePasswordCommands({
     const hash = await passwords.hash(password, client);
     const password_hash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
     await handler.handle(
-      { aggregate: userAggregate, id: userId },
+      userAggregate.at(userId),
       { type: 'RehashPassword', password_hash, checkedAgainst: user.password_hash },
       context,
     );
@@ -246,7 +246,7 @@ export function makePasswordCommands({
     const hash = await passwords.hash(newPassword, client);
     const password_hash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     await handler.handle(
-      { aggregate: userAggregate, id: userId },
+      userAggregate.at(userId),
       { type: 'ChangePassword', password_hash, checkedAgainst, session },
       context,
       { revokesAccess: true },

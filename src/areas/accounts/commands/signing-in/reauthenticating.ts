@@ -30,16 +30,14 @@ interface ReauthenticateInput {
  * Makes the use case that proves the user of a running session again (src/areas/accounts/commands/README.md#fresh-authentication). Wrong
  * attempts count at the limits of the credential, together with those of its other uses.
  */
-export function makeReauthenticate({
-  handler,
-  checkPresentPassword,
-  tryLoginCode,
-  passPasskey,
-}: Pick<AccountDeps, 'handler'> &
-  Pick<PasswordCommands, 'checkPresentPassword'> & {
-    readonly passPasskey: PassPasskey;
-    readonly tryLoginCode: TryLoginCode;
-  }) {
+export function makeReauthenticate(
+  deps: Pick<AccountDeps, 'handler'> &
+    Pick<PasswordCommands, 'checkPresentPassword'> & {
+      readonly passPasskey: PassPasskey;
+      readonly tryLoginCode: TryLoginCode;
+    },
+) {
+  const { handler, checkPresentPassword, tryLoginCode, passPasskey } = deps;
   /**
    * @throws CommandRejected credentials_refused, password_not_checkable, user_not_found, session_over; TooManyAttempts;
    * Overloaded
@@ -48,7 +46,7 @@ export function makeReauthenticate({
     await prove(input, context);
     const method: AuthenticationMethod = input.presented.method;
     await handler.handle(
-      { aggregate: sessionAggregate, id: input.sessionId },
+      sessionAggregate.at(input.sessionId),
       { type: 'Reauthenticate', method, now: context.time },
       context,
     );

@@ -17,14 +17,12 @@ import { type TokenPair, makeSessionTokens, refreshIdleSeconds } from './session
  * 10 s after that was used; a later use ends the session.
  * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
  */
-export function makeRefresh({
-  handler,
-  refreshTokens,
-  accessTokens,
-  knownDevices,
-}: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
-  readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
-}) {
+export function makeRefresh(
+  deps: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
+    readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
+  },
+) {
+  const { handler, refreshTokens, accessTokens, knownDevices } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
 
   return async (
@@ -42,7 +40,7 @@ export function makeRefresh({
 
     const successor = refreshTokens.derive(token);
     const { events } = await handler.handle(
-      { aggregate: sessionAggregate, id: sessionId },
+      sessionAggregate.at(sessionId),
       {
         type: 'Refresh',
         presented,
@@ -94,7 +92,7 @@ export function makeRefresh({
   /** Rejects after the session's documents are written, so that the client can rely on the end of the session. */
   async function rejectReused(sessionId: string, context: CommandContext): Promise<never> {
     await handler.handle(
-      { aggregate: sessionAggregate, id: sessionId },
+      sessionAggregate.at(sessionId),
       { type: 'Revoke', reason: 'refresh_token_reused' },
       context,
       { revokesAccess: true },

@@ -71,19 +71,13 @@ interface SessionInput {
 export type Sessions = ReturnType<typeof makeSessions>;
 
 /** Makes the start and the end of sessions (src/areas/accounts/README.md#sessions). */
-export function makeSessions({
-  handler,
-  sealer,
-  digests,
-  sessions,
-  refreshTokens,
-  accessTokens,
-  knownDevices,
-  onFailure,
-}: Pick<
-  AccountDeps,
-  'handler' | 'sealer' | 'digests' | 'sessions' | 'refreshTokens' | 'accessTokens' | 'onFailure'
-> & { readonly knownDevices: Pick<KnownDevices, 'keep'> }) {
+export function makeSessions(
+  deps: Pick<
+    AccountDeps,
+    'handler' | 'sealer' | 'digests' | 'sessions' | 'refreshTokens' | 'accessTokens' | 'onFailure'
+  > & { readonly knownDevices: Pick<KnownDevices, 'keep'> },
+) {
+  const { handler, sealer, digests, sessions, refreshTokens, accessTokens, knownDevices, onFailure } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
 
   return {
@@ -124,8 +118,9 @@ export function makeSessions({
         return;
       }
       const { epoch } = await loadRegistered(handler, userId);
-      const user = { aggregate: userAggregate, id: userId };
-      await handler.handle(user, { type: 'RevokeSessions' }, context, { revokesAccess: true });
+      await handler.handle(userAggregate.at(userId), { type: 'RevokeSessions' }, context, {
+        revokesAccess: true,
+      });
       await knownDevices.keep({ userId, epoch: epoch + 1, sessionId });
     },
     /**
@@ -164,8 +159,12 @@ export function makeSessions({
       device_id: given.device_id ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
-    const target = { aggregate: sessionAggregate, id: sessionId };
-    await handler.handle(target, { type: 'Start', start: begun }, context, loadOfNew(context));
+    await handler.handle(
+      sessionAggregate.at(sessionId),
+      { type: 'Start', start: begun },
+      context,
+      loadOfNew(context),
+    );
     // An earlier attempt may have used another key: the log names the key of the session's token.
     const { state: session } =
       context.isUnique === true
@@ -199,8 +198,9 @@ export function makeSessions({
   }
 
   async function revoke(id: string, reason: RevocationReason, context: CommandContext): Promise<void> {
-    const target = { aggregate: sessionAggregate, id };
-    await handler.handle(target, { type: 'Revoke', reason }, context, { revokesAccess: true });
+    await handler.handle(sessionAggregate.at(id), { type: 'Revoke', reason }, context, {
+      revokesAccess: true,
+    });
   }
 }
 

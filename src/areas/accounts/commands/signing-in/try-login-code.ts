@@ -47,14 +47,12 @@ export function isSignInCode(text: string): boolean {
 /** An issue without a code, so that every request compares twice. */
 const noIssue = '00000000-0000-0000-0000-000000000000';
 
-export function makeTryLoginCode({
-  handler,
-  loginCodes,
-  strongLoginCodes,
-  mailedCodeGuard,
-}: Pick<AccountDeps, 'handler' | 'loginCodes' | 'strongLoginCodes'> & {
-  readonly mailedCodeGuard: AccountGuard;
-}): TryLoginCode {
+export function makeTryLoginCode(
+  deps: Pick<AccountDeps, 'handler' | 'loginCodes' | 'strongLoginCodes'> & {
+    readonly mailedCodeGuard: AccountGuard;
+  },
+): TryLoginCode {
+  const { handler, loginCodes, strongLoginCodes, mailedCodeGuard } = deps;
   const useStrong: TryLoginCode = async ({ email_digest, code }, context) => {
     const { state } = await handler.load(loginCodeAggregate, email_digest);
     const issue = openStrong(state, context.time).find(({ issue_id, code_key_id: kid }) =>
@@ -95,9 +93,8 @@ export function makeTryLoginCode({
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
     const { state: user } = await handler.load(userAggregate, issue.user_id);
-    const target = { aggregate: loginCodeAggregate, id: email_digest };
     try {
-      const { events } = await handler.handle(target, command, context);
+      const { events } = await handler.handle(loginCodeAggregate.at(email_digest), command, context);
       return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.user_id, user } : null;
     } catch (error) {
       // Another attempt used the code, or used up its attempts.

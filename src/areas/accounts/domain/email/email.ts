@@ -1,6 +1,7 @@
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
-import { emailCategory, emailCodec, type EmailEvent } from './events.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { type EmailEvent, emailEvents } from './events.js';
 
 /** `address_reserved`: the reservation is not the one that the caller judged. */
 export type EmailRejection = 'address_reserved';
@@ -50,33 +51,26 @@ function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
   }
 }
 
-function decide(command: EmailCommand, state: EmailState): readonly EmailEvent[] {
-  switch (command.type) {
-    case 'Reserve':
-      return reserve(command, state);
-    case 'Release':
-      if (state.status === 'free' || state.revision !== command.revision) return [];
-      return [{ type: 'EmailReleased', data: { user_id: state.user_id } }];
-  }
-}
-
-function reserve(
-  { userId, change_id, replaces }: Extract<EmailCommand, { type: 'Reserve' }>,
-  state: EmailState,
-): readonly EmailEvent[] {
-  if (state.status === 'reserved') {
-    if (state.user_id === userId && state.change_id === change_id) return [];
-    // This includes the user's reservation for another change: another process may have judged that it does not count,
-    // and would replace it while the user relies on it.
-    if (state.revision !== replaces) {
-      rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
+const decide = decideBy<EmailCommand, EmailState, EmailEvent>({
+  Reserve: ({ userId, change_id, replaces }, state) => {
+    if (state.status === 'reserved') {
+      if (state.user_id === userId && state.change_id === change_id) return [];
+      // This includes the user's reservation for another change: another process may have judged that it does not count,
+      // and would replace it while the user relies on it.
+      if (state.revision !== replaces) {
+        rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
+      }
     }
-  }
-  return [{ type: 'EmailReserved', data: { user_id: userId, change_id } }];
-}
+    return [{ type: 'EmailReserved', data: { user_id: userId, change_id } }];
+  },
+  Release: (command, state) => {
+    if (state.status === 'free' || state.revision !== command.revision) return [];
+    return [{ type: 'EmailReleased', data: { user_id: state.user_id } }];
+  },
+});
 
-export const emailAggregate: Aggregate<EmailState, EmailCommand, EmailEvent> = {
-  category: emailCategory,
-  codec: emailCodec,
-  decider: { initialState, decide, evolve },
-};
+export const emailAggregate = defineAggregate<EmailState, EmailCommand, EmailEvent>(emailEvents, {
+  initialState,
+  decide,
+  evolve,
+});

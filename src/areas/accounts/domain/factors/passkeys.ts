@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { sessionHolds } from '../guard.js';
 import type { UserEvent } from '../user/events.js';
@@ -31,48 +32,41 @@ export type PasskeyCommand =
 /** A user has at most this many passkeys. */
 export const passkeysMax = 20;
 
-export function decidePasskey(command: PasskeyCommand, user: RegisteredUser): readonly UserEvent[] {
-  switch (command.type) {
-    case 'RegisterPasskey':
-      return register(command, user);
-    case 'UsePasskey': {
-      const { passkey_id, counter, backed_up } = command;
-      const data = { passkey_id, counter };
-      // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
-      const { counter: known, synced } = owned(user, passkey_id);
-      return synced || counter > known || (counter === 0 && known === 0)
-        ? [{ type: 'PasskeyUsed', data: { ...data, backed_up } }]
-        : [{ type: 'PasskeyCounterRegressed', data }];
+export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEvent> = {
+  RegisterPasskey: ({ passkey, session, recoveryCodes }, user) => {
+    if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+    // A repetition, because the id derives from the command.
+    if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
+    if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
+      rejectUser('passkey_registered_before', 'the account has this passkey already');
     }
-    case 'RenamePasskey': {
-      const { passkey_id, name } = command;
-      if (owned(user, passkey_id).name === name) return [];
-      return [{ type: 'PasskeyRenamed', data: { passkey_id, name } }];
+    if (user.passkeys.length >= passkeysMax) {
+      rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
     }
-    case 'RemovePasskey':
-      owned(user, command.passkey_id);
-      return [passkeyRemoved(command.passkey_id)];
-  }
-}
+    return [{ type: 'PasskeyRegistered', data: passkey }, ...firstRecoveryCodes(recoveryCodes, user)];
+  },
+  UsePasskey: (command, user) => {
+    const { passkey_id, counter, backed_up } = command;
+    const data = { passkey_id, counter };
+    // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
+    const { counter: known, synced } = owned(user, passkey_id);
+    return synced || counter > known || (counter === 0 && known === 0)
+      ? [{ type: 'PasskeyUsed', data: { ...data, backed_up } }]
+      : [{ type: 'PasskeyCounterRegressed', data }];
+  },
+  RenamePasskey: (command, user) => {
+    const { passkey_id, name } = command;
+    if (owned(user, passkey_id).name === name) return [];
+    return [{ type: 'PasskeyRenamed', data: { passkey_id, name } }];
+  },
+  RemovePasskey: (command, user) => {
+    owned(user, command.passkey_id);
+    return [passkeyRemoved(command.passkey_id)];
+  },
+};
 
 export function passkeyRemoved(passkey_id: string): UserEvent {
   return { type: 'PasskeyRemoved', data: { passkey_id } };
-}
-
-function register(
-  { passkey, session, recoveryCodes }: Extract<PasskeyCommand, { type: 'RegisterPasskey' }>,
-  user: RegisteredUser,
-): readonly UserEvent[] {
-  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
-  // A repetition, because the id derives from the command.
-  if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
-  if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
-    rejectUser('passkey_registered_before', 'the account has this passkey already');
-  }
-  if (user.passkeys.length >= passkeysMax) {
-    rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
-  }
-  return [{ type: 'PasskeyRegistered', data: passkey }, ...firstRecoveryCodes(recoveryCodes, user)];
 }
 
 function owned({ passkeys }: RegisteredUser, id: string): Passkey {

@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
@@ -28,32 +29,31 @@ export type TotpCommand =
     }
   | { readonly type: 'RemoveTotp'; readonly factor: FactorOrPasskey };
 
-export function decideTotp(command: TotpCommand, user: RegisteredUser): readonly UserEvent[] {
-  switch (command.type) {
-    case 'EnrolTotp':
-      if (user.totp.status === 'on') alreadyOn();
-      // A repetition, because the enrolment's id derives from the command.
-      if (user.totp.status === 'enrolling' && user.totp.enrolment_id === command.enrolment_id) return [];
-      return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolment_id, secret: command.secret } }];
-    case 'ConfirmTotp':
-      if (isConfirmed(command, user)) return [];
-      requireEnrolling(user.totp, command.enrolment_id);
-      return [
-        { type: 'TotpConfirmed', data: { enrolment_id: command.enrolment_id, step: command.step } },
-        ...firstRecoveryCodes(command.recoveryCodes, user),
-      ];
-    case 'PassSecondFactor':
-      return [use(command.factor, user)];
-    case 'ReplaceRecoveryCodes':
-      return [
-        ...useOrPasskey(command.factor, user),
-        { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
-      ];
-    case 'RemoveTotp':
-      requireOn(user.totp);
-      return [...useOrPasskey(command.factor, user), totpRemoved(user)];
-  }
-}
+export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = {
+  EnrolTotp: (command, user) => {
+    if (user.totp.status === 'on') alreadyOn();
+    // A repetition, because the enrolment's id derives from the command.
+    if (user.totp.status === 'enrolling' && user.totp.enrolment_id === command.enrolment_id) return [];
+    return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolment_id, secret: command.secret } }];
+  },
+  ConfirmTotp: (command, user) => {
+    if (isConfirmed(command, user)) return [];
+    requireEnrolling(user.totp, command.enrolment_id);
+    return [
+      { type: 'TotpConfirmed', data: { enrolment_id: command.enrolment_id, step: command.step } },
+      ...firstRecoveryCodes(command.recoveryCodes, user),
+    ];
+  },
+  PassSecondFactor: (command, user) => [use(command.factor, user)],
+  ReplaceRecoveryCodes: (command, user) => [
+    ...useOrPasskey(command.factor, user),
+    { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
+  ],
+  RemoveTotp: (command, user) => {
+    requireOn(user.totp);
+    return [...useOrPasskey(command.factor, user), totpRemoved(user)];
+  },
+};
 
 /** Returns the event of the codes that come with the first factor of an account; a later factor issues none. */
 export function firstRecoveryCodes(digests: readonly string[], user: RegisteredUser): readonly UserEvent[] {

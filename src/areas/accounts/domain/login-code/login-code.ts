@@ -1,5 +1,6 @@
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
 import {
   countedCodes,
@@ -7,7 +8,7 @@ import {
   mailedCodeLimits,
   strongCode,
 } from '../../../../security/guessing/mailed-code.js';
-import { loginCodeCategory, loginCodeCodec, type LoginCodeEvent } from './events.js';
+import { type LoginCodeEvent, loginCodeEvents } from './events.js';
 
 /** `login_code_refused`: the code does not exist, was replaced, used or tried too often, or has expired. */
 export type LoginCodeRejection = 'login_code_refused';
@@ -129,46 +130,48 @@ function withIssue(
   return { ...state, [issue.requester]: { ...codes, issue: changed } };
 }
 
-function decide(command: LoginCodeCommand, state: LoginCodeState): readonly LoginCodeEvent[] {
-  switch (command.type) {
-    case 'Issue':
-      return issueCode(command, state);
-    case 'Withhold': {
-      const { requester, now } = command;
-      if (isOverLimit(state[requester], now)) return [];
-      return [{ type: 'LoginCodeWithheld', data: { requester } }];
-    }
-    case 'MarkMailed': {
-      const { issue_id, outcome } = command;
-      if (findIssue(state, issue_id)?.mailed !== false) return [];
-      return [{ type: 'LoginCodeMailed', data: { issue_id, outcome } }];
-    }
-    case 'UseStrong': {
-      const { issue_id, now } = command;
-      if (!openStrong(state, now).some((issue) => issue.issue_id === issue_id)) refuse();
-      return [{ type: 'LoginCodeUsed', data: { issue_id } }];
-    }
-    case 'Use':
-      return useCode(command, state);
-  }
-}
-
-function issueCode(
-  command: Extract<LoginCodeCommand, { type: 'Issue' }>,
-  state: LoginCodeState,
-): readonly LoginCodeEvent[] {
-  const { issue_id, user_id, email, code_key_id, requester, now, isGuessedAt = false } = command;
-  const codes = state[requester];
-  // A repetition, because the issue's id derives from the command; or a request beyond the limits.
-  if (findIssue(state, issue_id) !== null || isOverLimit(codes, now)) return [];
-  // Strangers end codes of six digits, and use up the mails of an hour. The owner then finds a good code in the mailbox.
-  const isLast = requestsWithin(codes, hourMs, now) === mailedCode.codesPerHour - 1;
-  const strong = requester === 'unknown' && (isGuessedAt || isLast);
-  const strongEnd = new Date(now.getTime() + strongCode.lifeSeconds * 1_000).toISOString();
-  const expires_at = strong ? strongEnd : command.expires_at;
-  const data = { issue_id, user_id, email, code_key_id, expires_at, strong, requester };
-  return [{ type: 'LoginCodeIssued', data }];
-}
+const decide = decideBy<LoginCodeCommand, LoginCodeState, LoginCodeEvent>({
+  Issue: (command, state) => {
+    const { issue_id, user_id, email, code_key_id, requester, now, isGuessedAt = false } = command;
+    const codes = state[requester];
+    // A repetition, because the issue's id derives from the command; or a request beyond the limits.
+    if (findIssue(state, issue_id) !== null || isOverLimit(codes, now)) return [];
+    // Strangers end codes of six digits, and use up the mails of an hour. The owner then finds a good code in the mailbox.
+    const isLast = requestsWithin(codes, hourMs, now) === mailedCode.codesPerHour - 1;
+    const strong = requester === 'unknown' && (isGuessedAt || isLast);
+    const strongEnd = new Date(now.getTime() + strongCode.lifeSeconds * 1_000).toISOString();
+    const expires_at = strong ? strongEnd : command.expires_at;
+    const data = { issue_id, user_id, email, code_key_id, expires_at, strong, requester };
+    return [{ type: 'LoginCodeIssued', data }];
+  },
+  Withhold: (command, state) => {
+    const { requester, now } = command;
+    if (isOverLimit(state[requester], now)) return [];
+    return [{ type: 'LoginCodeWithheld', data: { requester } }];
+  },
+  MarkMailed: (command, state) => {
+    const { issue_id, outcome } = command;
+    if (findIssue(state, issue_id)?.mailed !== false) return [];
+    return [{ type: 'LoginCodeMailed', data: { issue_id, outcome } }];
+  },
+  UseStrong: (command, state) => {
+    const { issue_id, now } = command;
+    if (!openStrong(state, now).some((issue) => issue.issue_id === issue_id)) refuse();
+    return [{ type: 'LoginCodeUsed', data: { issue_id } }];
+  },
+  /** A wrong text counts against every open code that it was compared with, for this kind of requester only. */
+  Use: ({ requester, compared, now }, state) => {
+    const open = openIssues(state, requester, now);
+    const tried = compared.filter(({ issue_id }) => open.some((issue) => issue.issue_id === issue_id));
+    if (tried.length === 0) refuse();
+    const right = tried.find(({ matches }) => matches);
+    if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issue_id } }];
+    return tried.map(({ issue_id }) => ({
+      type: 'LoginCodeAttemptFailed',
+      data: { issue_id, requester },
+    }));
+  },
+});
 
 function isOverLimit(codes: LoginCodes, now: Date): boolean {
   return mailedCodeLimits.some(({ limit, withinMs }) => requestsWithin(codes, withinMs, now) >= limit);
@@ -185,22 +188,6 @@ export function openStrong({ strong }: LoginCodeState, now: Date): readonly Logi
 
 function refuse(): never {
   return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
-}
-
-/** A wrong text counts against every open code that it was compared with, for this kind of requester only. */
-function useCode(
-  { requester, compared, now }: Extract<LoginCodeCommand, { type: 'Use' }>,
-  state: LoginCodeState,
-): readonly LoginCodeEvent[] {
-  const open = openIssues(state, requester, now);
-  const tried = compared.filter(({ issue_id }) => open.some((issue) => issue.issue_id === issue_id));
-  if (tried.length === 0) refuse();
-  const right = tried.find(({ matches }) => matches);
-  if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issue_id } }];
-  return tried.map(({ issue_id }) => ({
-    type: 'LoginCodeAttemptFailed',
-    data: { issue_id, requester },
-  }));
 }
 
 /**
@@ -225,8 +212,7 @@ export function isIssueOpen(
   return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < new Date(expires_at);
 }
 
-export const loginCodeAggregate: Aggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent> = {
-  category: loginCodeCategory,
-  codec: loginCodeCodec,
-  decider: { initialState, decide, evolve },
-};
+export const loginCodeAggregate = defineAggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent>(
+  loginCodeEvents,
+  { initialState, decide, evolve },
+);

@@ -1,6 +1,7 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../../../../validation/fields.js';
-import { securityNoticeCodec, type SecurityNoticeEvent, securityNoticeCategory } from './events.js';
+import { type SecurityNoticeEvent, securityNoticeEvents } from './events.js';
 
 export interface SecurityNoticeState {
   /** Whether the first opening of a share has requested the mail. */
@@ -38,12 +39,8 @@ function decide(
   return [{ type: 'SecurityNoticeRequested', data }];
 }
 
-export const securityNoticeAggregate: Aggregate<
+export const securityNoticeAggregate = defineAggregate<
   SecurityNoticeState,
   SecurityNoticeCommand,
   SecurityNoticeEvent
-> = {
-  category: securityNoticeCategory,
-  codec: securityNoticeCodec,
-  decider: { initialState, decide, evolve },
-};
+>(securityNoticeEvents, { initialState, decide, evolve });

@@ -1,13 +1,12 @@
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import {
   type AuthenticationMethod,
   type RefreshTokenRecord,
   type RevocationReason,
-  sessionCategory,
-  sessionCodec,
   type SessionEvent,
   type SessionStart,
+  sessionEvents,
 } from './events.js';
 import { evolve, type SessionState, type StartedSession, successorOf } from './state.js';
 
@@ -51,21 +50,16 @@ export type SessionCommand =
 
 const initialState: SessionState = { status: 'absent' };
 
-function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
-  switch (command.type) {
-    case 'Start':
-      // The id derives from the command, so an earlier attempt made the existing session.
-      return state.status === 'absent' ? [{ type: 'SessionStarted', data: command.start }] : [];
-    case 'Refresh':
-      return refresh(command, state);
-    case 'Strengthen':
-      return strengthen(command, running(state, command.now));
-    case 'Reauthenticate':
-      return reauthenticate(command, running(state, command.now));
-    case 'Revoke':
-      return revoke(command.reason, state);
-  }
-}
+const decide = decideBy<SessionCommand, SessionState, SessionEvent>({
+  Start: (command, state) => {
+    // The id derives from the command, so an earlier attempt made the existing session.
+    return state.status === 'absent' ? [{ type: 'SessionStarted', data: command.start }] : [];
+  },
+  Refresh: (command, state) => refresh(command, state),
+  Strengthen: (command, state) => strengthen(command, running(state, command.now)),
+  Reauthenticate: (command, state) => reauthenticate(command, running(state, command.now)),
+  Revoke: (command, state) => revoke(command.reason, state),
+});
 
 /**
  * Replaces the current token. For a replaced token that is good it appends nothing, and the caller answers with the same
@@ -136,8 +130,8 @@ function unknownToken(): never {
   return rejectSession('refresh_token_unknown', 'the refresh token is none of the session');
 }
 
-export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {
-  category: sessionCategory,
-  codec: sessionCodec,
-  decider: { initialState, decide, evolve },
-};
+export const sessionAggregate = defineAggregate<SessionState, SessionCommand, SessionEvent>(sessionEvents, {
+  initialState,
+  decide,
+  evolve,
+});

@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import type { UserEvent } from './events.js';
@@ -38,44 +39,40 @@ export function nextEmailChangeAt(
   return nextMs <= now.getTime() ? null : new Date(nextMs);
 }
 
-export function decideEmailChange(command: EmailChangeCommand, user: RegisteredUser): readonly UserEvent[] {
-  switch (command.type) {
-    case 'RequestEmailChange':
-      return request(command, user);
-    case 'MarkEmailChangeMailed':
-      if (user.emailChange?.change_id !== command.change_id || user.emailChange.mailed) return [];
-      return [
-        { type: 'EmailChangeMailed', data: { change_id: command.change_id, outcome: command.outcome } },
-      ];
-    case 'AttemptEmailChange': {
-      const change = pending(user, command.change_id);
-      if (new Date(change.expires_at) <= command.now) notPending();
-      if (change.attempts >= mailedCode.attemptsMax) {
-        rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
-      }
-      return [{ type: 'EmailChangeAttempted', data: { change_id: command.change_id } }];
+export const emailChangeDecisions: Decisions<EmailChangeCommand, RegisteredUser, UserEvent> = {
+  RequestEmailChange: (command, user) => request(command, user),
+  MarkEmailChangeMailed: (command, user) => {
+    if (user.emailChange?.change_id !== command.change_id || user.emailChange.mailed) return [];
+    return [{ type: 'EmailChangeMailed', data: { change_id: command.change_id, outcome: command.outcome } }];
+  },
+  AttemptEmailChange: (command, user) => {
+    const change = pending(user, command.change_id);
+    if (new Date(change.expires_at) <= command.now) notPending();
+    if (change.attempts >= mailedCode.attemptsMax) {
+      rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
     }
-    case 'CompleteEmailChange': {
-      // Another process has completed the change. A revert to the same address has not: it has ended the change.
-      const isReverted = user.lastRevert?.email_digest === command.email_digest;
-      if (user.email_digest === command.email_digest && !isReverted) return [];
-      const { change_id, email, email_digest } = pending(user, command.change_id);
-      const until = new Date(command.now.getTime() + revertibleMs).toISOString();
-      // After a return to a former address, the address in between may be a thief's: it gets no code.
-      const returns = formerAddress(user, email_digest) !== null;
-      return [
-        {
-          type: 'EmailChanged',
-          data: {
-            ...{ change_id, email, email_digest },
-            previous_email_digest: user.email_digest,
-            revert: returns ? null : { code_key_id: command.code_key_id, until },
-          },
+    return [{ type: 'EmailChangeAttempted', data: { change_id: command.change_id } }];
+  },
+  CompleteEmailChange: (command, user) => {
+    // Another process has completed the change. A revert to the same address has not: it has ended the change.
+    const isReverted = user.lastRevert?.email_digest === command.email_digest;
+    if (user.email_digest === command.email_digest && !isReverted) return [];
+    const { change_id, email, email_digest } = pending(user, command.change_id);
+    const until = new Date(command.now.getTime() + revertibleMs).toISOString();
+    // After a return to a former address, the address in between may be a thief's: it gets no code.
+    const returns = formerAddress(user, email_digest) !== null;
+    return [
+      {
+        type: 'EmailChanged',
+        data: {
+          ...{ change_id, email, email_digest },
+          previous_email_digest: user.email_digest,
+          revert: returns ? null : { code_key_id: command.code_key_id, until },
         },
-      ];
-    }
-  }
-}
+      },
+    ];
+  },
+};
 
 function request(
   command: Extract<EmailChangeCommand, { type: 'RequestEmailChange' }>,

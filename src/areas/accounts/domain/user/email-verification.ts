@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import { sessionHolds } from '../guard.js';
@@ -42,35 +43,29 @@ export function nextEmailVerificationAt({ verificationsAskedAt }: RegisteredUser
   return nextMailedCodeAt(verificationsAskedAt, now);
 }
 
-export function decideEmailVerification(
-  command: EmailVerificationCommand,
-  user: RegisteredUser,
-): readonly UserEvent[] {
-  switch (command.type) {
-    case 'RequestEmailVerification':
-      return request(command, user);
-    case 'MarkEmailVerificationMailed': {
-      const { verification_id, outcome } = command;
-      if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
-      return [{ type: 'EmailVerificationMailed', data: { verification_id, outcome } }];
+export const emailVerificationDecisions: Decisions<EmailVerificationCommand, RegisteredUser, UserEvent> = {
+  RequestEmailVerification: (command, user) => request(command, user),
+  MarkEmailVerificationMailed: (command, user) => {
+    const { verification_id, outcome } = command;
+    if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
+    return [{ type: 'EmailVerificationMailed', data: { verification_id, outcome } }];
+  },
+  AttemptEmailVerification: (command, user) => {
+    const verification = pending(user, command.verification_id);
+    if (new Date(verification.expires_at) <= command.now) notPending();
+    if (verification.attempts >= mailedCode.attemptsMax) {
+      rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
     }
-    case 'AttemptEmailVerification': {
-      const verification = pending(user, command.verification_id);
-      if (new Date(verification.expires_at) <= command.now) notPending();
-      if (verification.attempts >= mailedCode.attemptsMax) {
-        rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
-      }
-      return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verification_id } }];
-    }
-    case 'ProveEmailInSession': {
-      // A mailed code that signed in meanwhile has ended this session, so the order of the checks matters.
-      if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
-      if (user.email_verified) return [];
-      const { email_digest } = pending(user, command.verification_id);
-      return [{ type: 'EmailVerified', data: { email_digest } }];
-    }
-  }
-}
+    return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verification_id } }];
+  },
+  ProveEmailInSession: (command, user) => {
+    // A mailed code that signed in meanwhile has ended this session, so the order of the checks matters.
+    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    if (user.email_verified) return [];
+    const { email_digest } = pending(user, command.verification_id);
+    return [{ type: 'EmailVerified', data: { email_digest } }];
+  },
+};
 
 /** Returns the event of a code that is mailed to the address. */
 export function verificationRequested(email_digest: string, issue: VerificationIssue): UserEvent {

@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type FormerAddress, formerAddress, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
@@ -15,46 +16,38 @@ export type RevertCommand =
   /** Ends the reservation of a former address whose time is over. */
   | { readonly type: 'LapseFormerAddress'; readonly email_digest: string; readonly now: Date };
 
-export function decideRevert(command: RevertCommand, user: RegisteredUser): readonly UserEvent[] {
-  switch (command.type) {
-    case 'RevertEmailChange':
-      return revert(command, user);
-    case 'LapseFormerAddress': {
-      const former = formerAddress(user, command.email_digest);
-      if (former === null || former.until > command.now) return [];
-      return [{ type: 'FormerAddressLapsed', data: { change_id: former.change_id } }];
+export const revertDecisions: Decisions<RevertCommand, RegisteredUser, UserEvent> = {
+  RevertEmailChange: ({ change_id, byCode, now }, user) => {
+    const former = user.formerAddresses.find((entry) => entry.change_id === change_id);
+    if (former === undefined) {
+      // A repetition: the address is back, and no change followed.
+      if (user.lastRevert?.change_id === change_id) return [];
+      return notRevertible();
     }
-  }
-}
-
-function revert(
-  { change_id, byCode, now }: Extract<RevertCommand, { type: 'RevertEmailChange' }>,
-  user: RegisteredUser,
-): readonly UserEvent[] {
-  const former = user.formerAddresses.find((entry) => entry.change_id === change_id);
-  if (former === undefined) {
-    // A repetition: the address is back, and no change followed.
-    if (user.lastRevert?.change_id === change_id) return [];
-    return notRevertible();
-  }
-  if (byCode && former.until <= now) notRevertible();
-  return [
-    {
-      type: 'EmailChangeReverted',
-      data: {
-        change_id,
-        email: former.email,
-        email_digest: former.email_digest,
-        email_verified: byCode || former.verified,
-        previous_email_digest: user.email_digest,
-        voided: [...credentialsToVoid(user, former)],
-        kept_passkeys: safePasskeys(user, former),
+    if (byCode && former.until <= now) notRevertible();
+    return [
+      {
+        type: 'EmailChangeReverted',
+        data: {
+          change_id,
+          email: former.email,
+          email_digest: former.email_digest,
+          email_verified: byCode || former.verified,
+          previous_email_digest: user.email_digest,
+          voided: [...credentialsToVoid(user, former)],
+          kept_passkeys: safePasskeys(user, former),
+        },
       },
-    },
-    // The code is the first proof of this address, as in `ProveEmail`.
-    ...(byCode && !former.verified ? [{ type: 'CredentialsVoided', data: {} } as const] : []),
-  ];
-}
+      // The code is the first proof of this address, as in `ProveEmail`.
+      ...(byCode && !former.verified ? [{ type: 'CredentialsVoided', data: {} } as const] : []),
+    ];
+  },
+  LapseFormerAddress: (command, user) => {
+    const former = formerAddress(user, command.email_digest);
+    if (former === null || former.until > command.now) return [];
+    return [{ type: 'FormerAddressLapsed', data: { change_id: former.change_id } }];
+  },
+};
 
 /**
  * Returns the credentials that a thief of the account may have set or may know. A factor, TOTP or a passkey, that the user

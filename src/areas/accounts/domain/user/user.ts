@@ -1,21 +1,21 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../guard.js';
-import { decideEmailChange, type EmailChangeCommand } from './email-change.js';
+import { emailChangeDecisions, type EmailChangeCommand } from './email-change.js';
 import {
-  decideEmailVerification,
+  emailVerificationDecisions,
   type EmailVerificationCommand,
   type VerificationIssue,
   verificationRequested,
 } from './email-verification.js';
-import { type GuessedSecret, type PlatformRole, userCodec, type UserEvent, userCategory } from './events.js';
-import { decidePasskey, type PasskeyCommand, passkeyRemoved } from '../factors/passkeys.js';
+import { type GuessedSecret, type PlatformRole, type UserEvent, userEvents } from './events.js';
+import { passkeyDecisions, type PasskeyCommand, passkeyRemoved } from '../factors/passkeys.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
-import { decideRevert, type RevertCommand } from './revert.js';
+import { revertDecisions, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './state.js';
-import { decideTotp, type TotpCommand, totpRemoved } from '../factors/totp.js';
+import { totpDecisions, type TotpCommand, totpRemoved } from '../factors/totp.js';
 
 export type { RegisteredUser, UserState } from './state.js';
 
@@ -78,126 +78,94 @@ const initialState: UserState = { status: 'absent' };
 export const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
-function decide(command: UserCommand, state: UserState): readonly UserEvent[] {
-  switch (command.type) {
-    case 'Register':
-      return register(command, state);
-    case 'AbandonRegistration':
-      return abandonRegistration(state);
-    case 'GrantCapacity': {
-      const { source, bytes } = command;
-      const granted = registered(state).capacity.find((grant) => grant.source === source);
-      if (granted?.bytes === bytes) return [];
-      return [{ type: 'CapacityGranted', data: { source, bytes } }];
-    }
-    case 'RevokeCapacity':
-      if (!hasCapacityFrom(registered(state), command.source)) return [];
-      return [{ type: 'CapacityRevoked', data: { source: command.source } }];
-    case 'GrantPlatformRole':
-      return grantPlatformRole(command.role, registered(state));
-    case 'RevokePlatformRole':
-      if (!registered(state).platform_roles.includes(command.role)) return [];
-      return [{ type: 'PlatformRoleRevoked', data: { role: command.role } }];
-    case 'ChangeProfile':
-      return changeProfile(command.nickname, registered(state));
-    case 'VerifyEmail':
-      return verifyEmail(command.email_digest, registered(state));
-    case 'ProveEmail': {
-      const verified = verifyEmail(command.email_digest, registered(state));
+/** The commands on a registered user. */
+type RegisteredCommand = Exclude<
+  UserCommand,
+  ErasureCommand | { type: 'Register' | 'AbandonRegistration' | 'RecordGuessing' }
+>;
+
+const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, UserEvent>(
+  {
+    GrantCapacity: ({ source, bytes }, { capacity }) => {
+      const granted = capacity.find((grant) => grant.source === source);
+      return granted?.bytes === bytes ? [] : [{ type: 'CapacityGranted', data: { source, bytes } }];
+    },
+    RevokeCapacity: ({ source }, user) =>
+      hasCapacityFrom(user, source) ? [{ type: 'CapacityRevoked', data: { source } }] : [],
+    /** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
+    GrantPlatformRole: ({ role }, { platform_roles, email_verified }) => {
+      if (platform_roles.includes(role)) return [];
+      if (!email_verified) {
+        return rejectUser(
+          'address_not_proved',
+          'the address of the account is not proved: its owner confirms the code that was mailed there, or run `stowage user verify <email>`',
+        );
+      }
+      return [{ type: 'PlatformRoleGranted', data: { role } }];
+    },
+    RevokePlatformRole: ({ role }, { platform_roles }) =>
+      platform_roles.includes(role) ? [{ type: 'PlatformRoleRevoked', data: { role } }] : [],
+    ChangeProfile: ({ nickname }, user) =>
+      nickname === undefined || nickname === user.nickname
+        ? []
+        : [{ type: 'ProfileChanged', data: { nickname } }],
+    VerifyEmail: ({ email_digest }, user) => verifyEmail(email_digest, user),
+    ProveEmail: ({ email_digest }, user) => {
+      const verified = verifyEmail(email_digest, user);
       return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
-    }
-    case 'ChangePassword':
-      return changePassword(command, registered(state));
-    case 'RehashPassword':
-      // The hash of a changed password is new already.
-      if (registered(state).password_hash !== command.checkedAgainst) return [];
-      return [{ type: 'PasswordRehashed', data: { password_hash: command.password_hash } }];
-    case 'RevokeSessions':
-      registered(state);
-      return [{ type: 'SessionsRevoked', data: {} }];
-    case 'ResetSecondFactor':
-    case 'Ban':
-    case 'Unban':
-      return decideOperated(command, registered(state));
-    case 'RecordGuessing':
-      return recordGuessing(command, state);
-    case 'Erase':
-    case 'EraseUnproved':
-    case 'MarkUnprovedWarned':
-      return decideErasure(command, state);
-    case 'RequestEmailVerification':
-    case 'MarkEmailVerificationMailed':
-    case 'AttemptEmailVerification':
-    case 'ProveEmailInSession':
-      return decideEmailVerification(command, registered(state));
-    case 'RequestEmailChange':
-    case 'MarkEmailChangeMailed':
-    case 'AttemptEmailChange':
-    case 'CompleteEmailChange':
-      return decideEmailChange(command, registered(state));
-    case 'RevertEmailChange':
-    case 'LapseFormerAddress':
-      return decideRevert(command, registered(state));
-    case 'EnrolTotp':
-    case 'ConfirmTotp':
-    case 'PassSecondFactor':
-    case 'ReplaceRecoveryCodes':
-    case 'RemoveTotp':
-      return decideTotp(command, registered(state));
-    case 'RegisterPasskey':
-    case 'UsePasskey':
-    case 'RenamePasskey':
-    case 'RemovePasskey':
-      return decidePasskey(command, registered(state));
-  }
-}
+    },
+    ChangePassword: ({ password_hash, checkedAgainst, session }, user) => {
+      if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+      if (checkedAgainst !== null && checkedAgainst !== user.password_hash) {
+        rejectUser('password_changed', 'the password has been changed meanwhile');
+      }
+      return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];
+    },
+    // The hash of a changed password is new already.
+    RehashPassword: ({ password_hash, checkedAgainst }, user) =>
+      user.password_hash === checkedAgainst ? [{ type: 'PasswordRehashed', data: { password_hash } }] : [],
+    RevokeSessions: () => [{ type: 'SessionsRevoked', data: {} }],
+    ResetSecondFactor: (_, { totp, passkeys }) => [
+      ...passkeys.map(({ passkey_id }) => passkeyRemoved(passkey_id)),
+      ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
+    ],
+    Ban: (_, { banned }) => (banned ? [] : [{ type: 'UserBanned', data: {} }]),
+    Unban: (_, { banned }) => (banned ? [{ type: 'UserUnbanned', data: {} }] : []),
+    ...emailVerificationDecisions,
+    ...emailChangeDecisions,
+    ...revertDecisions,
+    ...totpDecisions,
+    ...passkeyDecisions,
+  },
+  registered,
+);
 
-function decideOperated({ type }: OperatedCommand, user: RegisteredUser): readonly UserEvent[] {
-  const { totp, passkeys, banned } = user;
-  switch (type) {
-    case 'ResetSecondFactor':
-      return [
-        ...passkeys.map(({ passkey_id }) => passkeyRemoved(passkey_id)),
-        ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
-      ];
-    case 'Ban':
-      return banned ? [] : [{ type: 'UserBanned', data: {} }];
-    case 'Unban':
-      return banned ? [{ type: 'UserUnbanned', data: {} }] : [];
-  }
-}
-
-function decideErasure(command: ErasureCommand, state: UserState): readonly UserEvent[] {
-  if (state.status === 'erased') return [];
-  if (command.type === 'Erase') {
+const decide = decideBy<UserCommand, UserState, UserEvent>({
+  Register: register,
+  AbandonRegistration: (_, { status }) => {
+    if (status === 'absent') return [{ type: 'RegistrationAbandoned', data: {} }];
+    if (status === 'abandoned') return [];
+    return rejectUser('already_registered', 'the user has registered and cannot be given up');
+  },
+  RecordGuessing: ({ secret, now }, state) => {
+    if (state.status !== 'registered') return [];
+    const { guessedAt } = state;
+    if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+    return [{ type: 'GuessingLimitReached', data: { secret } }];
+  },
+  Erase: (_, state) => {
+    if (state.status === 'erased') return [];
     registered(state);
     return [{ type: 'UserErased', data: {} }];
-  }
-  if (state.status !== 'registered' || state.email_verified || state.banned) return [];
-  if (command.type === 'EraseUnproved') return [{ type: 'UserErased', data: {} }];
-  return state.warning === null ? [{ type: 'UnprovedWarned', data: { outcome: command.outcome } }] : [];
-}
+  },
+  EraseUnproved: (_, state) => (isUnproved(state) ? [{ type: 'UserErased', data: {} }] : []),
+  MarkUnprovedWarned: ({ outcome }, state) =>
+    isUnproved(state) && state.warning === null ? [{ type: 'UnprovedWarned', data: { outcome } }] : [],
+  ...decideRegistered,
+});
 
-function recordGuessing(
-  { secret, now }: Extract<UserCommand, { type: 'RecordGuessing' }>,
-  state: UserState,
-): readonly UserEvent[] {
-  if (state.status !== 'registered') return [];
-  const { guessedAt } = state;
-  if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
-  return [{ type: 'GuessingLimitReached', data: { secret } }];
-}
-
-/** Requires a verified address. Otherwise a stranger who registered the address first would get the role. */
-function grantPlatformRole(role: PlatformRole, user: RegisteredUser): readonly UserEvent[] {
-  if (user.platform_roles.includes(role)) return [];
-  if (!user.email_verified) {
-    return rejectUser(
-      'address_not_proved',
-      'the address of the account is not proved: its owner confirms the code that was mailed there, or run `stowage user verify <email>`',
-    );
-  }
-  return [{ type: 'PlatformRoleGranted', data: { role } }];
+function isUnproved(state: UserState): state is RegisteredUser {
+  return state.status === 'registered' && !state.email_verified && !state.banned;
 }
 
 function register(
@@ -231,38 +199,9 @@ function register(
   }
 }
 
-function abandonRegistration(state: UserState): readonly UserEvent[] {
-  switch (state.status) {
-    case 'absent':
-      return [{ type: 'RegistrationAbandoned', data: {} }];
-    case 'abandoned':
-      return [];
-    case 'registered':
-    case 'erased':
-      return rejectUser('already_registered', 'the user has registered and cannot be given up');
-  }
-}
-
-function changeProfile(nickname: Sealed | undefined, user: RegisteredUser): readonly UserEvent[] {
-  return nickname === undefined || nickname === user.nickname
-    ? []
-    : [{ type: 'ProfileChanged', data: { nickname } }];
-}
-
 function verifyEmail(email_digest: string, user: RegisteredUser): readonly UserEvent[] {
   if (user.email_digest !== email_digest) rejectUser('address_changed', 'the user has another address now');
   return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest } }];
-}
-
-function changePassword(
-  { password_hash, checkedAgainst, session }: Extract<UserCommand, { type: 'ChangePassword' }>,
-  user: RegisteredUser,
-): readonly UserEvent[] {
-  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
-  if (checkedAgainst !== null && checkedAgainst !== user.password_hash) {
-    rejectUser('password_changed', 'the password has been changed meanwhile');
-  }
-  return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];
 }
 
 function registered(state: UserState): RegisteredUser {
@@ -290,8 +229,8 @@ export function hasAddress(state: UserState, email_digest: string): state is Reg
   return state.status === 'registered' && state.email_digest === email_digest;
 }
 
-export const userAggregate: Aggregate<UserState, UserCommand, UserEvent> = {
-  category: userCategory,
-  codec: userCodec,
-  decider: { initialState, decide, evolve },
-};
+export const userAggregate = defineAggregate<UserState, UserCommand, UserEvent>(userEvents, {
+  initialState,
+  decide,
+  evolve,
+});

@@ -6,8 +6,8 @@ import { checkName, namePattern } from '../../../../validation/text.js';
 import { judged } from '../../../../validation/zod-problems.js';
 import { noContent } from '../../../../http/replies/reply.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
-import { noBody, noFields, noParams, noQuery } from '../../../../http/route-spec.js';
-import { defineRoute, type Route } from '../../../../http/route.js';
+import { noFields } from '../../../../http/route-spec.js';
+import type { Route } from '../../../../http/route.js';
 import { presentSignedIn, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
 import {
   authenticationResponse,
@@ -16,6 +16,7 @@ import {
   registrationResponse,
   requestOptions,
 } from './passkey-fields.js';
+import { finished, ok, routesOf } from '../../../../http/define-routes.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 
@@ -36,39 +37,33 @@ const registeredPasskey = passkeyResource
 const path = '/api/v1/auth/passkeys';
 
 /** Makes the routes of the caller's passkeys (src/areas/accounts/commands/README.md#passkeys). */
-export function makePasskeyRoutes({
-  passkeyOptions,
-  registerPasskey,
-  renamePasskey,
-  removePasskey,
-  users,
-  passkeys,
-}: Pick<AccountCommands, 'passkeyOptions' | 'registerPasskey' | 'renamePasskey' | 'removePasskey'> &
-  Pick<AccountDeps, 'users'> & { readonly passkeys: object | null }): readonly Route[] {
+export function makePasskeyRoutes(
+  deps: AccountCommands & Pick<AccountDeps, 'users'> & { readonly passkeys: object | null },
+): readonly Route[] {
+  const { passkeyOptions, registerPasskey, renamePasskey, removePasskey, users, passkeys } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/passkey-options',
       name: 'getPasskeyOptions',
-      tag: 'Accounts',
       summary: 'Ask for a challenge to register a passkey',
-      request: { params: noParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(creationOptions) } },
       errors: ['passkeys_not_configured', 'conflict'],
       lacks: lacksPasskeys(passkeys),
       cacheControl: 'no-store',
       handler: async ({ caller: { userId, sessionId }, command: { time } }) => {
         const publicKey = await passkeyOptions.forRegistration({ userId, sessionId }, time);
-        return { status: 200, body: wrap({ publicKey }) };
+        return ok(wrap({ publicKey }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path,
       name: 'registerPasskey',
-      tag: 'Accounts',
       summary: 'Register a passkey; an account has at most 20',
-      request: { params: noParams, query: noQuery, body: newPasskey },
+      request: { body: newPasskey },
       replies: {
         201: {
           description: 'The passkey, and the recovery codes that come with the first factor of the account.',
@@ -90,13 +85,11 @@ export function makePasskeyRoutes({
         return { status: 201, body: wrap({ ...passkey, recovery_codes: shownCodes(recoveryCodes) }) };
       },
     }),
-    defineRoute({
+    route({
       method: 'GET',
       path,
       name: 'listPasskeys',
-      tag: 'Accounts',
       summary: "The caller's passkeys, in order of registration",
-      request: { params: noParams, query: noQuery, body: noBody },
       replies: {
         200: {
           description: 'All of them: an account has at most 20.',
@@ -105,60 +98,49 @@ export function makePasskeyRoutes({
       },
       handler: async ({ caller }) => {
         const items = [...(await users.passkeys(caller.user.document))];
-        return { status: 200, body: wrap({ items, next_cursor: null }) };
+        return ok(wrap({ items, next_cursor: null }));
       },
     }),
-    defineRoute({
+    route({
       method: 'PATCH',
       path: `${path}/:passkeyId`,
       name: 'renamePasskey',
-      tag: 'Accounts',
       summary: 'Rename a passkey',
-      request: {
-        params: passkeyParams,
-        query: noQuery,
-        body: z.strictObject({ name }).meta({ id: 'PasskeyName' }),
-      },
+      request: { params: passkeyParams, body: z.strictObject({ name }).meta({ id: 'PasskeyName' }) },
       replies: { 200: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
-      handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) => ({
-        status: 200,
-        body: wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command)),
-      }),
+      handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) =>
+        ok(wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command))),
     }),
-    defineRoute({
+    route({
       method: 'DELETE',
       path: `${path}/:passkeyId`,
       name: 'removePasskey',
-      tag: 'Accounts',
       summary: 'Remove a passkey; with the last factor, the recovery codes end',
-      request: { params: passkeyParams, query: noQuery, body: noBody },
+      request: { params: passkeyParams },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
-      handler: async ({ params: { passkeyId }, caller: { userId }, command }) => {
-        await removePasskey({ userId, passkeyId }, command);
-        return { status: 204, body: undefined };
-      },
+      handler: ({ params: { passkeyId }, caller: { userId }, command }) =>
+        finished(removePasskey({ userId, passkeyId }, command)),
     }),
   ];
 }
 
 /** Makes sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
-export function makePasskeyLoginRoutes({
-  passkeyOptions,
-  loginByPasskey,
-  passkeys,
-}: Pick<AccountCommands, 'passkeyOptions' | 'loginByPasskey'> & {
-  readonly passkeys: object | null;
-}): readonly Route[] {
+export function makePasskeyLoginRoutes(
+  deps: AccountCommands & {
+    readonly passkeys: object | null;
+  },
+): readonly Route[] {
+  const { passkeyOptions, loginByPasskey, passkeys } = deps;
+  const route = routesOf({ tag: 'Accounts' });
   return [
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/passkey-login/options',
       name: 'getPasskeyLoginOptions',
-      tag: 'Accounts',
       summary: 'Ask for a challenge to sign in by a passkey',
       description:
         'The service stores nothing. The options name no passkey: the browser offers those that it finds.',
-      request: { params: noParams, query: noQuery, body: noFields },
+      request: { body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),
@@ -166,21 +148,16 @@ export function makePasskeyLoginRoutes({
       cacheControl: 'no-store',
       handler: ({ command: { time } }) => {
         const publicKey = passkeyOptions.forSignIn({ purpose: 'sign-in', sessionId: null }, time);
-        return { status: 200, body: wrap({ publicKey }) };
+        return ok(wrap({ publicKey }));
       },
     }),
-    defineRoute({
+    route({
       method: 'POST',
       path: '/api/v1/auth/passkey-login',
       name: 'loginByPasskey',
-      tag: 'Accounts',
       summary: 'Sign in by a passkey; it counts as both factors',
       description: 'All refusals have the same text. A challenge is good for one use.',
-      request: {
-        params: noParams,
-        query: noQuery,
-        body: z.strictObject({ credential: authenticationResponse }).meta({ id: 'PasskeyLogin' }),
-      },
+      request: { body: z.strictObject({ credential: authenticationResponse }).meta({ id: 'PasskeyLogin' }) },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
@@ -191,10 +168,8 @@ export function makePasskeyLoginRoutes({
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
-      handler: async ({ body: { credential: response }, client, userAgent, command }) => {
-        const reply = await loginByPasskey({ response, clientIp: client, userAgent }, command);
-        return { status: 200, body: wrap(presentSignedIn(reply)) };
-      },
+      handler: async ({ body: { credential: response }, client, userAgent, command }) =>
+        ok(wrap(presentSignedIn(await loginByPasskey({ response, clientIp: client, userAgent }, command)))),
     }),
   ];
 }

@@ -9,15 +9,12 @@ import type { OpenAssetStorage } from '../add-asset.js';
 import { hlsKind } from '../../domain/asset/renditions.js';
 
 /** Makes the URL of this service that serves a playlist (src/areas/assets/README.md#playlists). */
-export type PlaylistUrl = (grant: PlaylistGrant) => string;
+export type PlaylistUrl = ReturnType<typeof makePlaylistUrl>;
 
-export function makePlaylistUrl({
-  playlistTokens,
-  publicUrl,
-}: Pick<AssetDeps, 'playlistTokens' | 'publicUrl'>): PlaylistUrl {
+export function makePlaylistUrl({ playlistTokens, publicUrl }: AssetDeps) {
   const origin = publicUrl.replace(/\/+$/, '');
   // Some players go by the ending.
-  return (grant) => `${origin}/api/v1/hls/${playlistTokens.issue(grant)}/playlist.m3u8`;
+  return (grant: PlaylistGrant) => `${origin}/api/v1/hls/${playlistTokens.issue(grant)}/playlist.m3u8`;
 }
 
 /** Says whether the service serves the file. A CDN that serves the folder without signatures serves its playlists too. */
@@ -34,20 +31,18 @@ export function folderOf(objectKey: string): string {
 }
 
 /** Signs URLs of an asset's files for members. @throws CommandRejected asset_not_found, asset_storage_unusable */
-type IssueMediaLinks = (
-  input: AssetAddress & { readonly disposition: DispositionType },
-) => Promise<MediaLink[]>;
-
-export function makeIssueMediaLinks({
-  clock,
-  handler,
-  openAssetStorage,
-  playlistUrl,
-}: Pick<AssetDeps, 'clock' | 'handler'> & {
-  readonly openAssetStorage: OpenAssetStorage;
-  readonly playlistUrl: PlaylistUrl;
-}): IssueMediaLinks {
-  return async ({ projectId, assetId, disposition }) => {
+export function makeIssueMediaLinks(
+  deps: AssetDeps & {
+    readonly openAssetStorage: OpenAssetStorage;
+    readonly playlistUrl: PlaylistUrl;
+  },
+) {
+  const { clock, handler, openAssetStorage, playlistUrl } = deps;
+  return async ({
+    projectId,
+    assetId,
+    disposition,
+  }: AssetAddress & { readonly disposition: DispositionType }) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const storage = await openAssetStorage(asset);

@@ -10,21 +10,19 @@ import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { AskBucket } from '../add-asset.js';
 import type { AssetAddress } from '../change-asset.js';
-import { type AssetEvent, assetCategory, assetCodec } from '../../domain/asset/events.js';
+import type { AssetEvent } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
+import type { ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import { isRejection } from '../../../shared/rejections.js';
+import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 interface Answered extends AssetAddress {
   /** SHA-256 of the file in hexadecimal, as the client computed it; null where it computed none. */
   readonly sha256: string | null;
 }
 
-export function makeConfirmUpload({
-  handler,
-  assets,
-  askBucket,
-}: Pick<AssetDeps, 'handler' | 'assets'> & { readonly askBucket: AskBucket }) {
+export function makeConfirmUpload(deps: AssetDeps & { readonly askBucket: AskBucket }) {
+  const { handler, assets, askBucket } = deps;
   const recordAnswer = makeRecordAnswer({ handler, assets });
   /**
    * Asks the bucket whether it holds the asset's own file as described, and records the answer. Without an object, a
@@ -45,7 +43,7 @@ export function makeRecordAnswer({ handler, assets }: Pick<AssetDeps, 'handler' 
     context: CommandContext,
   ): Promise<Versioned<AssetResource>> => {
     const { documents } = await handler.handle(
-      { aggregate: assetAggregate, id: assetId },
+      assetAggregate.at(assetId),
       { type: 'RecordAnswer', projectId, ...answer },
       context,
     );
@@ -86,40 +84,30 @@ const storagesMax = 10_000;
  * Asks the bucket after each issued upload URL whether the file is there (src/areas/assets/README.md#uploads). Each check waits with
  * a timer. A check without a change sets the next one, up to four.
  */
-export function makeCheckUploads({
-  handler,
-  clock,
-  askBucket,
-}: Pick<AssetDeps, 'handler' | 'clock'> & { readonly askBucket: AskBucket }): Reaction<
-  AssetUploadExpected,
-  CheckResult
-> {
+export function makeCheckUploads(
+  deps: Pick<AssetDeps, 'handler' | 'clock'> & { readonly askBucket: AskBucket },
+) {
+  const { handler, clock, askBucket } = deps;
   /** When storages that did not answer may be asked again, in ms, by storage. */
   const awayUntil = makeLru<number>(storagesMax);
 
-  return {
+  return on(assetAggregate, ['AssetUploadExpected'], {
     name: 'check-uploads',
-    category: assetCategory,
-    codec: assetCodec,
-    types: ['AssetUploadExpected'],
     hasTimers: true,
     // A silent bucket keeps a slot for 5 s.
     atOnceMax: 32,
     deadline: ({ data }) => new Date(Date.parse(data.check_at) + lateMsMax),
-    asks: async (event) => {
+    isDue: async (id, event) => {
       const dueAt = new Date(event.data.check_at);
       // Its stream is read only when it is due: a waiting check costs no reads.
       if (clock.now() < dueAt) return { notBefore: dueAt };
-      const { state } = await handler.load(assetAggregate, streamIdOf(event));
-      return state.status === 'existing' && state.expected?.check_at === event.data.check_at ? 'yes' : 'no';
+      const { state } = await handler.load(assetAggregate, id);
+      return state.status === 'existing' && state.expected?.check_at === event.data.check_at;
     },
     perform: check,
-    conclude: async (event, context, answer) => {
-      const target = { aggregate: assetAggregate, id: streamIdOf(event) };
-      const { attempt } = event.data;
-      await handler.handle(target, { type: 'EndCheck', attempt, answer, now: clock.now() }, context);
-    },
-  };
+    run: (id, context, { data: { attempt } }, answer: CheckResult) =>
+      handler.handle(assetAggregate.at(id), { type: 'EndCheck', attempt, answer, now: clock.now() }, context),
+  });
 
   async function check(event: ReactionEvent<AssetUploadExpected>, signal: AbortSignal): Promise<CheckResult> {
     const { state } = await handler.load(assetAggregate, streamIdOf(event));

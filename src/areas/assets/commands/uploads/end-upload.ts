@@ -1,7 +1,6 @@
 import type { AssetDeps } from '../../deps.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import {
   type ExistingAsset,
   assetAggregate,
@@ -19,30 +18,23 @@ import {
 import { type AssetRejection, rejectAsset } from '../../domain/asset/rejections.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { ListedPart, MultipartFailure } from '../../../storages/bucket/objects/multipart.js';
-import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { AskBucket, OpenAssetStorage } from '../add-asset.js';
 import { makeRecordAnswer, seenBy } from './confirm-upload.js';
 import { type UploadAddress, rejectFailure, targetOf } from './start-upload.js';
-import { type AssetEvent, assetCategory, assetCodec } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { isRejection } from '../../../shared/rejections.js';
+import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 /**
  * Aborts an upload in parts at its bucket, which may have done so before.
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`; the signal's reason
  */
-export type AbortAtBucket = (
-  open: OpenMultipart,
-  signal?: AbortSignal,
-) => Promise<'aborted' | 'refused' | 'away'>;
+export type AbortAtBucket = ReturnType<typeof makeAbortAtBucket>;
 
-export function makeAbortAtBucket({
-  multipart,
-  openAssetStorage,
-}: Pick<AssetDeps, 'multipart'> & { readonly openAssetStorage: OpenAssetStorage }): AbortAtBucket {
-  return async (open, signal) => {
+export function makeAbortAtBucket(deps: AssetDeps & { readonly openAssetStorage: OpenAssetStorage }) {
+  const { multipart, openAssetStorage } = deps;
+  return async (open: OpenMultipart, signal?: AbortSignal) => {
     const aborted = await multipart.abort(targetOf(await openAssetStorage(open), open), signal);
     return aborted === 'done' || aborted.failure === 'missing' ? 'aborted' : aborted.failure;
   };
@@ -53,24 +45,21 @@ export function makeAbortAtBucket({
  * @throws CommandRejected asset_not_found, asset_storage_unusable, upload_not_found, upload_incomplete,
  * bucket_unavailable, bucket_refused
  */
-export type CompleteUpload = (
-  input: UploadAddress,
-  context: CommandContext,
-) => Promise<Versioned<AssetResource>>;
+export type CompleteUpload = ReturnType<typeof makeCompleteUpload>;
 
 /** Parts of one listing. */
 const listedMax = 1_000;
 
 export function makeCompleteUpload(
-  deps: Pick<AssetDeps, 'clock' | 'handler' | 'assets' | 'multipart'> & {
+  deps: AssetDeps & {
     readonly openAssetStorage: OpenAssetStorage;
     readonly askBucket: AskBucket;
   },
-): CompleteUpload {
+) {
   const { clock, handler, multipart, openAssetStorage, askBucket } = deps;
   const recordAnswer = makeRecordAnswer(deps);
-  return async ({ projectId, assetId, uploadId }, context) => {
-    const target = { aggregate: assetAggregate, id: assetId };
+  return async ({ projectId, assetId, uploadId }: UploadAddress, context: CommandContext) => {
+    const target = assetAggregate.at(assetId);
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const open = openMultipart(state);
@@ -163,52 +152,42 @@ function checkParts(
 }
 
 /** Aborts an upload, so that the bucket deletes its parts. @throws CommandRejected as `CompleteUpload` */
-export type AbortUpload = (input: UploadAddress, context: CommandContext) => Promise<void>;
-
-export function makeAbortUpload({
-  handler,
-  abortAtBucket,
-}: Pick<AssetDeps, 'handler'> & { readonly abortAtBucket: AbortAtBucket }): AbortUpload {
-  return async ({ projectId, assetId, uploadId }, context) => {
+export function makeAbortUpload(deps: AssetDeps & { readonly abortAtBucket: AbortAtBucket }) {
+  const { handler, abortAtBucket } = deps;
+  return async ({ projectId, assetId, uploadId }: UploadAddress, context: CommandContext) => {
     const { state } = await handler.load(assetAggregate, assetId);
     existingAsset(state, projectId);
     const open = openMultipart(state);
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const aborted = await abortAtBucket(open);
     if (aborted !== 'aborted') return rejectFailure(aborted);
-    const target = { aggregate: assetAggregate, id: assetId };
-    await handler.handle(target, { type: 'EndMultipart', uploadId, outcome: 'aborted' }, context);
+    await handler.handle(
+      assetAggregate.at(assetId),
+      { type: 'EndMultipart', uploadId, outcome: 'aborted' },
+      context,
+    );
   };
 }
-
-type Due = Extract<AssetEvent, { type: 'AssetMultipartStarted' | 'AssetMultipartAbortPutOff' }>;
 
 /**
  * Aborts an upload in parts that is still open after 7 days, also of a removed asset: providers charge for its parts.
  * Without an answer of the bucket, it tries again a day later, 7 times in all.
  */
-export function makeAbortUploads({
-  handler,
-  clock,
-  abortAtBucket,
-}: Pick<AssetDeps, 'handler' | 'clock'> & { readonly abortAtBucket: AbortAtBucket }): Reaction<
-  Due,
-  'aborted' | 'put_off'
-> {
-  return {
+export function makeAbortUploads(
+  deps: Pick<AssetDeps, 'handler' | 'clock'> & { readonly abortAtBucket: AbortAtBucket },
+) {
+  const { handler, clock, abortAtBucket } = deps;
+  return on(assetAggregate, ['AssetMultipartStarted', 'AssetMultipartAbortPutOff'], {
     name: 'abort-uploads',
-    category: assetCategory,
-    codec: assetCodec,
-    types: ['AssetMultipartStarted', 'AssetMultipartAbortPutOff'],
     hasTimers: true,
     atOnceMax: 32,
-    asks: async (event) => {
+    isDue: async (id, event) => {
       const dueAt = new Date(event.data.abort_at);
       if (clock.now() < dueAt) return { notBefore: dueAt };
-      const { state } = await handler.load(assetAggregate, streamIdOf(event));
+      const { state } = await handler.load(assetAggregate, id);
       const open = openMultipart(state);
       const { upload_id, abort_at } = event.data;
-      return open?.upload_id === upload_id && open.abort_at === abort_at ? 'yes' : 'no';
+      return open?.upload_id === upload_id && open.abort_at === abort_at;
     },
     perform: async (event, signal) => {
       const { state } = await handler.load(assetAggregate, streamIdOf(event));
@@ -222,17 +201,16 @@ export function makeAbortUploads({
         throw error;
       }
     },
-    conclude: async (event, context, result) => {
-      const target = { aggregate: assetAggregate, id: streamIdOf(event) };
+    run: async (id, context, event, result: 'aborted' | 'put_off') => {
       const uploadId = event.data.upload_id;
       const attempt = event.type === 'AssetMultipartStarted' ? 1 : event.data.attempt;
       await handler.handle(
-        target,
+        assetAggregate.at(id),
         result === 'aborted'
           ? { type: 'EndMultipart', uploadId, outcome: 'aborted' }
           : { type: 'PutOffAbort', uploadId, attempt, now: clock.now() },
         context,
       );
     },
-  };
+  });
 }

@@ -27,30 +27,33 @@ export interface UploadUrl {
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
  * capacity_exceeded
  */
-export type IssueUploadUrl = (
-  input: AssetAddress & {
-    /** The kind of a rendition; undefined: the asset's own file. */
-    readonly rendition: string | undefined;
-    /** Of subtitles; undefined where the asset has only one rendition of the kind. */
-    readonly language?: string | undefined;
-  },
-  context: CommandContext,
-) => Promise<UploadUrl>;
+export type IssueUploadUrl = ReturnType<typeof makeIssueUploadUrl>;
 
 const lifeSeconds = 15 * 60;
 /** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
 const uploadSizeMax = 5 * 2 ** 30;
 
-export function makeIssueUploadUrl({
-  clock,
-  handler,
-  openAssetStorage,
-  capacity,
-}: Pick<AssetDeps, 'clock' | 'handler'> & {
-  readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
-  readonly openAssetStorage: OpenAssetStorage;
-}): IssueUploadUrl {
-  return async ({ projectId, assetId, rendition, language }, context) => {
+export function makeIssueUploadUrl(
+  deps: AssetDeps & {
+    readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
+    readonly openAssetStorage: OpenAssetStorage;
+  },
+) {
+  const { clock, handler, openAssetStorage, capacity } = deps;
+  return async (
+    {
+      projectId,
+      assetId,
+      rendition,
+      language,
+    }: AssetAddress & {
+      /** The kind of a rendition; undefined: the asset's own file. */
+      readonly rendition: string | undefined;
+      /** Of subtitles; undefined where the asset has only one rendition of the kind. */
+      readonly language?: string | undefined;
+    },
+    context: CommandContext,
+  ): Promise<UploadUrl> => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);
@@ -58,7 +61,7 @@ export function makeIssueUploadUrl({
     await capacity.refuseUploadBeyond(projectId);
     if ((rendition ?? originalKind) === originalKind) {
       const expect = { type: 'ExpectUpload', projectId, now: clock.now() } as const;
-      await handler.handle({ aggregate: assetAggregate, id: assetId }, expect, context);
+      await handler.handle(assetAggregate.at(assetId), expect, context);
     }
     const signedAt = new Date(Math.floor(clock.now().getTime() / 1_000) * 1_000);
     const key = wholeKey(storage.configuration.base_path, object_key);

@@ -104,22 +104,20 @@ export function rejectFailure(failure: MultipartFailure): never {
 
 export type UploadAddress = AssetAddress & { readonly uploadId: string };
 
-/**
- * Returns a page of an open upload: a URL for each part that the bucket does not have.
- * @throws CommandRejected asset_not_found, asset_storage_unusable, capacity_exceeded, bucket_unavailable,
- * bucket_refused, upload_not_found
- */
-export type ListUploadParts = (input: UploadAddress & PartsPage) => Promise<UploadPage>;
-
 type Parts = Pick<AssetDeps, 'clock' | 'handler' | 'multipart'> & {
   readonly askBucket: AskBucket;
   readonly openAssetStorage: OpenAssetStorage;
   readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
 };
 
-export function makeListUploadParts(deps: Parts): ListUploadParts {
+/**
+ * Returns a page of an open upload: a URL for each part that the bucket does not have.
+ * @throws CommandRejected asset_not_found, asset_storage_unusable, capacity_exceeded, bucket_unavailable,
+ * bucket_refused, upload_not_found
+ */
+export function makeListUploadParts(deps: Parts) {
   const { handler, openAssetStorage, capacity } = deps;
-  return async ({ projectId, assetId, uploadId, ...page }) => {
+  return async ({ projectId, assetId, uploadId, ...page }: UploadAddress & PartsPage) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const open = openMultipart(state);
@@ -161,12 +159,10 @@ async function pageOfOpen(
  * @throws CommandRejected asset_not_found, asset_storage_unusable, capacity_exceeded, bucket_unavailable,
  * bucket_refused, upload_not_found
  */
-export type StartUpload = (input: AssetAddress & PartsPage, context: CommandContext) => Promise<UploadPage>;
-
-export function makeStartUpload(deps: Parts): StartUpload {
+export function makeStartUpload(deps: Parts) {
   const { clock, handler, multipart, askBucket, openAssetStorage, capacity } = deps;
-  return async ({ projectId, assetId, ...page }, context) => {
-    const target = { aggregate: assetAggregate, id: assetId };
+  return async ({ projectId, assetId, ...page }: AssetAddress & PartsPage, context: CommandContext) => {
+    const target = assetAggregate.at(assetId);
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const opened = await openAssetStorage(asset);

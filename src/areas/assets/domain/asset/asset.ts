@@ -1,11 +1,6 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
-import {
-  assetCodec,
-  type AssetDescription,
-  type AssetEvent,
-  assetCategory,
-  type Rendition,
-} from './events.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { type AssetDescription, type AssetEvent, type Rendition, assetEvents } from './events.js';
 import { type AssetChanges, changeAsset, putRendition, removeRendition } from './changes.js';
 import {
   applyChange,
@@ -157,39 +152,58 @@ export function openMultipart(state: AssetState): OpenMultipart | null {
   return state.status === 'absent' ? null : state.multipart;
 }
 
-function decide(command: AssetCommand, state: AssetState): readonly AssetEvent[] {
-  switch (command.type) {
-    case 'Add': {
-      // The id derives from the command, so an earlier attempt made the existing asset.
-      if (state.status !== 'absent') return [];
-      return addAsset(command.description, command.seen);
-    }
-    case 'Change':
-      return changeAsset(existingAsset(state, command.projectId), command.changes);
-    case 'PutRendition':
-      return putRendition(existingAsset(state, command.projectId), command.rendition);
-    case 'RemoveRendition':
-      return removeRendition(existingAsset(state, command.projectId), command);
-    case 'Remove':
-      return removeAsset(existingAsset(state, command.projectId), command.deleteFrom);
-    case 'RecordDeletion':
-      return state.status === 'removed' ? recordAttempt(state.deletion, command) : [];
-    case 'ExpectUpload':
-      return expectUpload(existingAsset(state, command.projectId), command.now);
-    case 'RecordAnswer': {
-      const event = eventOfAnswer(existingAsset(state, command.projectId), command.seen, command.sha256);
+/** The commands of a project's members on an asset. */
+type MemberCommand = Extract<
+  AssetCommand,
+  { type: 'Change' | 'PutRendition' | 'RemoveRendition' | 'Remove' | 'ExpectUpload' | 'RecordAnswer' }
+>;
+
+const forMember = narrowed<MemberCommand, AssetState, ExistingAsset, AssetEvent>(
+  {
+    Change: ({ changes }, asset) => changeAsset(asset, changes),
+    PutRendition: ({ rendition }, asset) => putRendition(asset, rendition),
+    RemoveRendition: (command, asset) => removeRendition(asset, command),
+    Remove: ({ deleteFrom }, asset) => removeAsset(asset, deleteFrom),
+    // A first check that is still ahead serves this URL too, so an asset gets one such event a minute at most.
+    ExpectUpload: ({ now }, { expected }) => {
+      if (expected?.attempt === 1 && new Date(expected.check_at) > now) return [];
+      const data = checkAfter(0, now);
+      return data === null ? [] : [{ type: 'AssetUploadExpected', data }];
+    },
+    RecordAnswer: ({ seen, sha256 }, asset) => {
+      const event = eventOfAnswer(asset, seen, sha256);
       return event === null ? [] : [event];
-    }
-    case 'StartMultipart':
-      // A removed asset gets no upload; the use case then aborts it.
-      return state.status === 'existing' ? decideMultipart(command, state.multipart) : [];
-    case 'EndMultipart':
-    case 'PutOffAbort':
-      return decideMultipart(command, openMultipart(state));
-    case 'EndCheck':
-      return state.status === 'existing' ? endCheck(state, command) : [];
-  }
-}
+    },
+  },
+  (state, { projectId }) => existingAsset(state, projectId),
+);
+
+const decide = decideBy<AssetCommand, AssetState, AssetEvent>({
+  // The id derives from the command, so an earlier attempt made the existing asset.
+  Add: ({ description, seen }, { status }) => (status === 'absent' ? addAsset(description, seen) : []),
+  RecordDeletion: (command, state) =>
+    state.status === 'removed' ? recordAttempt(state.deletion, command) : [],
+  // A removed asset gets no upload; the use case then aborts it.
+  StartMultipart: (command, state) =>
+    state.status === 'existing' ? decideMultipart(command, state.multipart) : [],
+  EndMultipart: (command, state) => decideMultipart(command, openMultipart(state)),
+  PutOffAbort: (command, state) => decideMultipart(command, openMultipart(state)),
+  /** Records the answer. Without a changed object, the service asks again later, until it asked often enough. */
+  EndCheck: ({ attempt, answer, now }, asset) => {
+    // A newer URL, or the client's own request, made this check superfluous.
+    if (asset.status !== 'existing' || asset.expected?.attempt !== attempt) return [];
+    const event = answer === null ? null : eventOfAnswer(asset, answer.seen, null);
+    if (event !== null && event.type !== 'AssetUploadMissing') return [event];
+    const next = checkAfter(attempt, now);
+    return [
+      ...(event === null ? [] : [event]),
+      next === null
+        ? { type: 'AssetUploadChecksEnded', data: {} }
+        : { type: 'AssetUploadExpected', data: next },
+    ];
+  },
+  ...forMember,
+});
 
 function addAsset(description: AssetDescription, seen: SeenObject | null = null): readonly AssetEvent[] {
   const added = { type: 'AssetAdded', data: description } as const;
@@ -207,38 +221,13 @@ function removeAsset(asset: ExistingAsset, deleteFrom: DeletedFrom | null = null
   return [removed, { type: 'AssetDeletionRequested', data }];
 }
 
-/** A first check that is still ahead serves this URL too, so an asset gets one such event a minute at most. */
-function expectUpload({ expected }: ExistingAsset, now: Date): readonly AssetEvent[] {
-  if (expected?.attempt === 1 && new Date(expected.check_at) > now) return [];
-  const data = checkAfter(0, now);
-  return data === null ? [] : [{ type: 'AssetUploadExpected', data }];
-}
-
-/** Records the answer. Without a changed object, the service asks again later, until it asked often enough. */
-function endCheck(
-  asset: ExistingAsset,
-  { attempt, answer, now }: Extract<AssetCommand, { type: 'EndCheck' }>,
-): readonly AssetEvent[] {
-  // A newer URL, or the client's own request, made this check superfluous.
-  if (asset.expected?.attempt !== attempt) return [];
-  const event = answer === null ? null : eventOfAnswer(asset, answer.seen, null);
-  if (event !== null && event.type !== 'AssetUploadMissing') return [event];
-  const next = checkAfter(attempt, now);
-  return [
-    ...(event === null ? [] : [event]),
-    next === null
-      ? { type: 'AssetUploadChecksEnded', data: {} }
-      : { type: 'AssetUploadExpected', data: next },
-  ];
-}
-
 /** Returns the project's asset. @throws CommandRejected asset_not_found, also for an asset of another project */
 export function existingAsset(state: AssetState, projectId: string): ExistingAsset {
   return state.status === 'existing' && state.project_id === projectId ? state : assetNotFound();
 }
 
-export const assetAggregate: Aggregate<AssetState, AssetCommand, AssetEvent> = {
-  category: assetCategory,
-  codec: assetCodec,
-  decider: { initialState, decide, evolve },
-};
+export const assetAggregate = defineAggregate<AssetState, AssetCommand, AssetEvent>(assetEvents, {
+  initialState,
+  decide,
+  evolve,
+});

@@ -1,3 +1,4 @@
+import { decideBy } from '../../../../event-sourcing/deciding/aggregates.js';
 import { TargetNotFound } from '../../../../event-sourcing/ports/errors.js';
 import type { AssetEvent } from './events.js';
 import type { AssetRejection } from './rejections.js';
@@ -83,19 +84,12 @@ export type MultipartCommand =
     };
 
 /** @param open the open upload of an asset, or of a removed one */
-export function decideMultipart(
-  command: MultipartCommand,
-  open: OpenMultipart | null,
-): readonly AssetEvent[] {
-  switch (command.type) {
-    case 'StartMultipart':
-      return open === null ? [{ type: 'AssetMultipartStarted', data: command.upload }] : [];
-    case 'EndMultipart':
-      return endMultipart(open, command.uploadId, command.outcome);
-    case 'PutOffAbort':
-      return putOffAbort(open, command);
-  }
-}
+export const decideMultipart = decideBy<MultipartCommand, OpenMultipart | null, AssetEvent>({
+  StartMultipart: (command, open) =>
+    open === null ? [{ type: 'AssetMultipartStarted', data: command.upload }] : [],
+  EndMultipart: (command, open) => endMultipart(open, command.uploadId, command.outcome),
+  PutOffAbort: (command, open) => putOffAbort(open, command),
+});
 
 /** Folds an event of an asset, or of a removed asset, into its open upload. */
 export function applyMultipart(

@@ -1,5 +1,5 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
-import { auditLogCategory, auditLogCodec, type AuditLogEvent } from './events.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { type AuditLogEvent, auditLogEvents } from './events.js';
 
 export interface AuditLogState {
   readonly restarted: boolean;
@@ -21,8 +21,7 @@ function decide(
 }
 
 /** A restart of the audit log (src/areas/audit/signing/README.md#contradictions-of-the-audit-log). */
-export const auditLogAggregate: Aggregate<AuditLogState, AuditLogCommand, AuditLogEvent> = {
-  category: auditLogCategory,
-  codec: auditLogCodec,
-  decider: { initialState, decide, evolve: () => ({ restarted: true }) },
-};
+export const auditLogAggregate = defineAggregate<AuditLogState, AuditLogCommand, AuditLogEvent>(
+  auditLogEvents,
+  { initialState, decide, evolve: () => ({ restarted: true }) },
+);

@@ -2,17 +2,12 @@ import type { BrowserStorage } from './kept.js';
 import { fieldsOf } from './replies.js';
 
 /** The token of this device, which the service knows after a complete sign-in. It signs in to nothing by itself. */
-export interface KeptDevice {
-  /** Returns the field for the body of a sign-in; none before the first. */
-  readonly field: () => { readonly device_token?: string };
-  /** Keeps the token of a sign-in, if its reply has one. */
-  readonly keep: (data: Readonly<Record<string, unknown>>) => void;
-}
+export type KeptDevice = ReturnType<typeof makeKeptDevice>;
 
 const item = 'stowage-device';
 
 /** @param storage a browser may block it. Then the device stays unknown, and signs in like a new one. */
-export function makeKeptDevice(storage: () => BrowserStorage): KeptDevice {
+export function makeKeptDevice(storage: () => BrowserStorage) {
   const orNull = <Result>(use: (opened: BrowserStorage) => Result): Result | null => {
     try {
       return use(storage());
@@ -21,11 +16,13 @@ export function makeKeptDevice(storage: () => BrowserStorage): KeptDevice {
     }
   };
   return {
+    /** Returns the field for the body of a sign-in; none before the first. */
     field: () => {
       const token = orNull((opened) => opened.getItem(item));
       return token === null ? {} : { device_token: token };
     },
-    keep: (data) => {
+    /** Keeps the token of a sign-in, if its reply has one. */
+    keep: (data: Readonly<Record<string, unknown>>) => {
       const { device_token: token } = fieldsOf(data);
       if (typeof token !== 'string') return;
       orNull((opened) => {

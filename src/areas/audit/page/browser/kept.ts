@@ -15,16 +15,7 @@ export interface KeptNote {
 }
 
 /** What this browser remembers: a checkpoint, and the keys that signed it. */
-export interface Kept {
-  /** @throws KeptUnreadable */
-  checkpoint(): KeptNote | null;
-  /** Keeps a checkpoint, unless another tab has changed what is kept since `before` was read. Returns whether it did. */
-  replace(before: KeptNote | null, next: KeptNote): boolean;
-  /** Returns vkeys. @throws KeptUnreadable */
-  keys(): readonly string[];
-  rememberKey(vkey: string): void;
-  forget(): void;
-}
+export type Kept = ReturnType<typeof makeKept>;
 
 /** What the browser kept is damaged, or its storage is blocked. It must not count as a first visit. */
 export class KeptUnreadable extends Error {
@@ -34,7 +25,7 @@ export class KeptUnreadable extends Error {
 const checkpointItem = 'stowage-audit-checkpoint';
 const keysItem = 'stowage-audit-keys';
 
-export function makeKept(storage: () => BrowserStorage): Kept {
+export function makeKept(storage: () => BrowserStorage) {
   const checkpoint = (): KeptNote | null => {
     const item = read(checkpointItem);
     return item === null ? null : keptNoteOf(item);
@@ -47,15 +38,18 @@ export function makeKept(storage: () => BrowserStorage): Kept {
     return list;
   };
   return {
+    /** @throws KeptUnreadable */
     checkpoint,
+    /** Returns vkeys. @throws KeptUnreadable */
     keys,
-    replace: (before, next) => {
+    /** Keeps a checkpoint, unless another tab has changed what is kept since `before` was read. Returns whether it did. */
+    replace: (before: KeptNote | null, next: KeptNote) => {
       if (checkpoint()?.note !== before?.note) return false;
       const { origin, size, root } = next.checkpoint;
       write(checkpointItem, { origin, size, root: base64Of(root), note: next.note });
       return true;
     },
-    rememberKey: (vkey) => {
+    rememberKey: (vkey: string) => {
       write(keysItem, [...new Set([...keys(), vkey])]);
     },
     forget: () => {

@@ -2,18 +2,7 @@ import { fieldsOf, listIn, type ShownItem, textIn } from './replies.js';
 import type { ServiceClient } from './service-client.js';
 
 /** What people call the users, projects and shares of the shown events. */
-export interface Names {
-  /** Asks for the names that the events need and the page does not know. @throws as `ServiceClient.getJson` */
-  readonly load: (items: readonly ShownItem[]) => Promise<void>;
-  /** Adds its name to each id in a text: `user <id>` becomes `user <id> (“Ada”)`. */
-  readonly beside: (text: string) => string;
-  /** Returns the name of a user, project or share; null for none. @param text as in `beside` */
-  readonly nameOf: (text: string) => string | null;
-  /** Returns the streams of these kinds that a name stands for. Capitals do not count. */
-  readonly streamsOf: (name: string, kinds: readonly string[]) => readonly string[];
-  /** Forgets all names, because they are personal. */
-  readonly forget: () => void;
-}
+export type Names = ReturnType<typeof makeNames>;
 
 /** `user:<id>` in actors, `user <id>` in sentences, `user-<id>` in streams. */
 const named = /\b(user|project|share)[ :-]([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\b/gi;
@@ -21,12 +10,13 @@ const named = /\b(user|project|share)[ :-]([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-
 const namesAtOnce = 50;
 const namesMax = 5_000;
 
-export function makeNames(client: Pick<ServiceClient, 'getJson'>): Names {
+export function makeNames(client: Pick<ServiceClient, 'getJson'>) {
   /** Null for a stream without a name. */
   const known = new Map<string, string | null>();
   const nameOf = (text: string): string | null => known.get(streamsIn(text)[0] ?? '') ?? null;
   return {
-    load: async (items) => {
+    /** Asks for the names that the events need and the page does not know. @throws as `ServiceClient.getJson` */
+    load: async (items: readonly ShownItem[]) => {
       const wanted = [...new Set(items.flatMap(streamsOfItem))].filter((stream) => !known.has(stream));
       if (known.size > namesMax) known.clear();
       while (wanted.length > 0) {
@@ -37,18 +27,22 @@ export function makeNames(client: Pick<ServiceClient, 'getJson'>): Names {
           known.set(textIn(item, 'stream'), textIn(item, 'name'));
       }
     },
+    /** Returns the name of a user, project or share; null for none. @param text as in `beside` */
     nameOf,
-    beside: (text) =>
+    /** Adds its name to each id in a text: `user <id>` becomes `user <id> (“Ada”)`. */
+    beside: (text: string) =>
       text.replaceAll(named, (id) => {
         const name = nameOf(id);
         return name === null ? id : `${id} (“${name}”)`;
       }),
-    streamsOf: (name, kinds) =>
+    /** Returns the streams of these kinds that a name stands for. Capitals do not count. */
+    streamsOf: (name: string, kinds: readonly string[]) =>
       [...known]
         .filter(
           ([stream, one]) => one?.toLowerCase() === name.toLowerCase() && kinds.includes(kindOf(stream)),
         )
         .map(([stream]) => stream),
+    /** Forgets all names, because they are personal. */
     forget: () => {
       known.clear();
     },

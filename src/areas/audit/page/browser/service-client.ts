@@ -20,16 +20,7 @@ export class CallFailed extends Error {
 }
 
 /** Calls of the service. The tokens of the session stay in the memory of this object. */
-export interface ServiceClient {
-  readonly getJson: (path: string) => Promise<unknown>;
-  readonly getText: (path: string) => Promise<string>;
-  readonly getBytes: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
-  readonly post: (path: string, body: object) => Promise<unknown>;
-  /** Takes the tokens of a sign-in or of a second factor. */
-  readonly useTokens: (tokens: unknown) => void;
-  readonly hasSession: () => boolean;
-  readonly signOut: () => Promise<void>;
-}
+export type ServiceClient = ReturnType<typeof makePageClient>;
 
 interface SessionTokens {
   readonly access: string;
@@ -51,7 +42,7 @@ export function makePageClient({
 }: {
   readonly onEnd: () => void;
   readonly onSecondFactor: () => void;
-}): ServiceClient {
+}) {
   let session: SessionTokens | null = null;
   let refreshing: Promise<void> | null = null;
 
@@ -72,12 +63,14 @@ export function makePageClient({
     }
   };
   return {
+    /** Takes the tokens of a sign-in or of a second factor. */
     useTokens,
     hasSession: () => session !== null,
-    getJson: async (path) => received(async () => (await (await get(path)).json()) as unknown),
-    getText: async (path) => received(async () => (await get(path)).text()),
-    getBytes: async (path) => received(async () => new Uint8Array(await (await get(path)).arrayBuffer())),
-    post: async (path, body) =>
+    getJson: async (path: string) => received(async () => (await (await get(path)).json()) as unknown),
+    getText: async (path: string) => received(async () => (await get(path)).text()),
+    getBytes: async (path: string) =>
+      received(async () => new Uint8Array(await (await get(path)).arrayBuffer())),
+    post: async (path: string, body: object) =>
       received(async () => {
         const response = await authorised('POST', path, body);
         return response.status === 204 ? null : ((await response.json()) as unknown);

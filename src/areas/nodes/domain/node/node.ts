@@ -1,5 +1,5 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
-import { type NodeDescription, type NodeEvent, type NodeMode, nodeCategory, nodeCodec } from './events.js';
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { type NodeDescription, type NodeEvent, type NodeMode, nodeEvents } from './events.js';
 import {
   type KnownHealth,
   type NodeCheck,
@@ -95,19 +95,15 @@ function evolve(state: NodeState, event: NodeEvent): NodeState {
   }
 }
 
-function decide(command: NodeCommand, state: NodeState): readonly NodeEvent[] {
-  switch (command.type) {
-    case 'Register':
-      // The id derives from the command, so an earlier attempt made the existing node.
-      return state.status === 'absent' ? [{ type: 'NodeRegistered', data: command.description }] : [];
-    case 'Change':
-      return change(command, requireNode(state));
-    case 'FollowCheck':
-      return follow(command.check, requireNode(state));
-    case 'Remove':
-      return remove(state);
-  }
-}
+const decide = decideBy<NodeCommand, NodeState, NodeEvent>({
+  Register: (command, state) => {
+    // The id derives from the command, so an earlier attempt made the existing node.
+    return state.status === 'absent' ? [{ type: 'NodeRegistered', data: command.description }] : [];
+  },
+  Change: (command, state) => change(command, requireNode(state)),
+  FollowCheck: (command, state) => follow(command.check, requireNode(state)),
+  Remove: (_, state) => remove(state),
+});
 
 /** @throws CommandRejected node_not_found */
 export function requireNode(state: NodeState): RegisteredNode {
@@ -164,8 +160,8 @@ function remove(state: NodeState): readonly NodeEvent[] {
   }
 }
 
-export const nodeAggregate: Aggregate<NodeState, NodeCommand, NodeEvent> = {
-  category: nodeCategory,
-  codec: nodeCodec,
-  decider: { initialState, decide, evolve },
-};
+export const nodeAggregate = defineAggregate<NodeState, NodeCommand, NodeEvent>(nodeEvents, {
+  initialState,
+  decide,
+  evolve,
+});

@@ -132,7 +132,7 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
   ): Promise<Seen> {
     // A stale state meets a refused append, and is read again.
     const load = 'remembered' as const;
-    const ofOrder = { aggregate: orderAggregate, id: orderId };
+    const ofOrder = orderAggregate.at(orderId);
     const mark = { type: isDue(order) ? 'MarkFulfilled' : 'MarkRevoked' } as const;
     const marked = stepContext(context, `mark/${revision}`);
     if (step === 'mark') {
@@ -152,17 +152,21 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
     };
     if ('capacity_bytes' in grant) {
       const bytes = grant.capacity_bytes;
-      const target = { aggregate: userAggregate, id: user_id };
       const command =
         step === 'grant'
           ? ({ type: 'GrantCapacity', source, bytes } as const)
           : ({ type: 'RevokeCapacity', source } as const);
-      return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
+      return {
+        recipient: revisionOf(await handler.handle(userAggregate.at(user_id), command, stepped, options)),
+      };
     }
-    const target = { aggregate: projectAggregate, id: project_id ?? '' };
     const type = step === 'grant' ? 'GrantEntitlement' : 'RevokeEntitlement';
     const command = { type, entitlement: grant.entitlement, source } as const;
-    return { recipient: revisionOf(await handler.handle(target, command, stepped, options)) };
+    return {
+      recipient: revisionOf(
+        await handler.handle(projectAggregate.at(project_id ?? ''), command, stepped, options),
+      ),
+    };
   }
 }
 

@@ -27,8 +27,9 @@ import {
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
 import { PlatformError } from '../../domain/platform-error.js';
-import type { MadePayment, PaymentMaker, PaymentRequest } from '../../platforms/payment-maker.js';
+import type { PaymentMaker, PaymentRequest } from '../../platforms/payment-maker.js';
 import { askPlatform } from '../platforms.js';
+import type { orderPaymentWay } from '../resources.js';
 
 interface PayOrderInput {
   readonly user_id: string;
@@ -39,15 +40,7 @@ interface PayOrderInput {
   readonly is_mobile: boolean;
 }
 
-/** How the buyer pays. */
-interface PaymentWayOfOrder {
-  readonly provider: PlacedOrder['provider'];
-  readonly kind: MadePayment['kind'];
-  readonly url: string;
-  /** The fields of a form; absent for the other kinds. */
-  readonly fields?: Record<string, string>;
-  readonly expires_at: string;
-}
+type PaymentWayOfOrder = z.output<typeof orderPaymentWay>;
 
 interface PaymentOf {
   readonly input: PayOrderInput;
@@ -65,19 +58,8 @@ const storedWay = z.strictObject({
 });
 
 /** Makes the use case that makes a payment for an order at its platform (src/areas/payments/platforms/README.md#paying). */
-export function makePaying({
-  handler,
-  sealer,
-  projects,
-  plans,
-  paymentMakers,
-  publicUrl,
-  browserOrigins,
-  onFailure,
-}: Pick<
-  PaymentDeps,
-  'handler' | 'sealer' | 'projects' | 'plans' | 'paymentMakers' | 'publicUrl' | 'browserOrigins' | 'onFailure'
->) {
+export function makePaying(deps: PaymentDeps) {
+  const { handler, sealer, projects, plans, paymentMakers, publicUrl, browserOrigins, onFailure } = deps;
   const oneByOne = makeKeyedMutex({ waitingMax });
   return { checkReturnUrl, payOrder };
 
@@ -163,8 +145,11 @@ export function makePaying({
       way: await sealer.seal(scope, wayField(orderId), JSON.stringify(way)),
       way_of: of.order.user_id,
     };
-    const target = { aggregate: checkoutAggregate, id: orderId };
-    await handler.handle(target, { type: 'RecordPayment', payment, now: context.time }, context);
+    await handler.handle(
+      checkoutAggregate.at(orderId),
+      { type: 'RecordPayment', payment, now: context.time },
+      context,
+    );
     // Another process may have recorded another payment first. Its way is the one that buyers see.
     return (await loadCheckout(orderId)).payment ?? payment;
   }
@@ -222,12 +207,7 @@ type CaptureOutcome =
  * Captures each approved payment (src/areas/payments/platforms/README.md#captures). The platform's callback reports the money, so
  * this changes nothing of the order. While the platform is away, it is asked again until the order expires.
  */
-export function captureApprovedPayments({
-  handler,
-  clock,
-  paymentMakers,
-  onFailure,
-}: Pick<PaymentDeps, 'handler' | 'clock' | 'paymentMakers' | 'onFailure'>) {
+export function captureApprovedPayments({ handler, clock, paymentMakers, onFailure }: PaymentDeps) {
   return on(checkoutAggregate, ['PaymentApproved'], {
     name: 'capture-approved-payments',
     isDue: async (id, { data }) => {
@@ -237,7 +217,7 @@ export function captureApprovedPayments({
     perform: ({ data }) => capture(data),
     run: (id, context, { data: { approval } }, outcome: CaptureOutcome) =>
       handler.handle(
-        { aggregate: checkoutAggregate, id },
+        checkoutAggregate.at(id),
         outcome.kind === 'accepted'
           ? { type: 'AcceptCapture', approval }
           : { type: 'RefuseCapture', approval, code: outcome.code },

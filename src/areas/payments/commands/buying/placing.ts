@@ -46,14 +46,8 @@ interface CancelOrderInput {
 }
 
 /** Makes the use cases that place, cancel and expire orders (src/areas/payments/README.md#plans-and-orders). */
-export function makePlacing({
-  handler,
-  plans,
-  paymentProviders,
-  projects,
-  orders,
-}: Pick<PaymentDeps, 'handler' | 'plans' | 'projects' | 'orders' | 'paymentProviders'>) {
-  const targetOf = (id: string) => ({ aggregate: orderAggregate, id });
+export function makePlacing({ handler, plans, paymentProviders, projects, orders }: PaymentDeps) {
+  const targetOf = (id: string) => orderAggregate.at(id);
   /** The open orders of a user. A stale view refuses no order. */
   const limit = makeCountLimit({
     max: openOrdersMax,
@@ -152,6 +146,6 @@ export function expireOrders({ handler, clock }: Pick<PaymentDeps, 'handler' | '
       return state.status === 'placed' && isExpiring(state, clock.now());
     },
     run: (id, context) =>
-      handler.handle({ aggregate: orderAggregate, id }, { type: 'Expire', now: clock.now() }, context),
+      handler.handle(orderAggregate.at(id), { type: 'Expire', now: clock.now() }, context),
   });
 }

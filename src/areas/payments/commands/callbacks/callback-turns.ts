@@ -3,17 +3,6 @@ import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
 import { makeLru } from '../../../../kit/lru.js';
 import { type Pace, processPace } from '../../../../kit/pace.js';
 
-/**
- * The order in which callbacks are verified. Every callback gets its turn. Those of a client with failed signatures wait
- * behind all others, and among themselves behind those of clients with less refused work.
- */
-interface CallbackTurns {
-  /** Waits for the turn of a callback. @param client a client address, or the network of one */
-  wait(client: string, bytes: number): Promise<void>;
-  /** Counts the work of a callback whose signature does not hold. */
-  refused(client: string, bytes: number): void;
-}
-
 interface Waiting {
   readonly bytes: number;
   readonly begin: () => void;
@@ -33,6 +22,10 @@ const forgottenBytes = 1;
  */
 const pauseMs = 20;
 
+/**
+ * The order in which callbacks are verified. Every callback gets its turn. Those of a client with failed signatures wait
+ * behind all others, and among themselves behind those of clients with less refused work.
+ */
 export function makeCallbackTurns({
   clock,
   pace = processPace,
@@ -41,14 +34,15 @@ export function makeCallbackTurns({
   readonly clock: SteadyClock;
   readonly pace?: Pace;
   readonly pause?: () => Promise<void>;
-}): CallbackTurns {
+}) {
   const work = makeLru<{ readonly bytes: number; readonly atMs: number }>(clientsMax);
   /** By client, so that one with many connections gets no more turns. */
   const waiting = new Map<string, Waiting[]>();
   let isServing = false;
 
   return {
-    wait: async (client, bytes) => {
+    /** Waits for the turn of a callback. @param client a client address, or the network of one */
+    wait: async (client: string, bytes: number) => {
       if (workOf(client) < forgottenBytes) {
         await pace.spend({ bytes, elements: 1 });
         return;
@@ -60,7 +54,8 @@ export function makeCallbackTurns({
         if (!isServing) void serve();
       });
     },
-    refused: (client, bytes) => {
+    /** Counts the work of a callback whose signature does not hold. */
+    refused: (client: string, bytes: number) => {
       work.set(client, { bytes: workOf(client) + bytes + signatureBytes, atMs: steadyMsOf(clock) });
     },
   };

@@ -15,12 +15,7 @@ import { makePaymentReports } from './reports.js';
  * the callback again. If a new one cannot be applied in its time, a reaction does it. `isNew`: its key was not known.
  * @throws StoreUnavailable, Overloaded
  */
-export type AcceptCallback = (
-  name: PaymentProviderName,
-  verified: VerifiedCallback,
-  receivedAt: Date,
-  context: CommandContext,
-) => Promise<{ readonly isNew: boolean }>;
+export type AcceptCallback = ReturnType<typeof makeAcceptCallback>;
 
 /** Reports accepted callbacks to the operators. */
 interface AcceptNotices {
@@ -35,21 +30,22 @@ const appendMs = 3_000;
 /** The time that the platform waits for the order, which a reaction would do as well. */
 const applyMs = 1_500;
 
-export function makeAcceptCallback({
-  handler,
-  paymentMakers,
-  clock,
-  onConflict,
-  onFailure,
-  underWay = new Set(),
-}: AcceptNotices &
-  Pick<PaymentDeps, 'handler' | 'paymentMakers' | 'clock'> & {
-    /** See `makePaymentReports`. */
-    readonly underWay?: Set<string>;
-  }): AcceptCallback {
+export function makeAcceptCallback(
+  deps: AcceptNotices &
+    Pick<PaymentDeps, 'handler' | 'paymentMakers' | 'clock'> & {
+      /** See `makePaymentReports`. */
+      readonly underWay?: Set<string>;
+    },
+) {
+  const { handler, paymentMakers, clock, onConflict, onFailure, underWay = new Set() } = deps;
   const reports = makePaymentReports({ handler: makeUrgent(handler), paymentMakers });
   const exceeded = (): Error => new StoreUnavailable('the log has not answered in time');
-  return async (name, verified, receivedAt, context) => {
+  return async (
+    name: PaymentProviderName,
+    verified: VerifiedCallback,
+    receivedAt: Date,
+    context: CommandContext,
+  ) => {
     const report = reportOf(name, verified, receivedAt);
     const stream = reports.streamOf(name, report);
     const end = (): void => void underWay.delete(stream);
@@ -133,15 +129,13 @@ export interface CallbackNotices extends AcceptNotices {
  * settles it. If the settlement of a new callback fails or exceeds its time, a reaction does it.
  * @throws StoreUnavailable, Overloaded: the platform must send it again
  */
-export function makeReceivePaymentCallback({
-  paymentProviders,
-  acceptCallback,
-  onRefused,
-  clock,
-}: Pick<CallbackNotices, 'onRefused'> &
-  Pick<PaymentDeps, 'paymentProviders' | 'clock'> & {
-    readonly acceptCallback: AcceptCallback;
-  }) {
+export function makeReceivePaymentCallback(
+  deps: Pick<CallbackNotices, 'onRefused'> &
+    Pick<PaymentDeps, 'paymentProviders' | 'clock'> & {
+      readonly acceptCallback: AcceptCallback;
+    },
+) {
+  const { paymentProviders, acceptCallback, onRefused, clock } = deps;
   const turns = makeCallbackTurns({ clock });
   return async (
     {

@@ -5,24 +5,16 @@ import type { Applicable, TransactionReport } from '../../domain/transaction/fol
 import type { PaymentDeps } from '../../deps.js';
 
 /**
- * Returns the payments that the service made for an order, where a payment is applicable and a report of its transaction names
- * what was paid.
- */
-type MadePayments = (
-  provider: PaymentProviderName,
-  applicable: Applicable,
-  reports: readonly TransactionReport[],
-) => Promise<readonly MadeReference[]>;
-
-/**
- * Reads what the service made (src/areas/payments/platforms/README.md#identity-of-a-payment). A platform without credentials makes nothing for the
+ * Makes what returns the payments that the service made for an order, where a payment is applicable and a report of its transaction
+ * names what was paid (src/areas/payments/platforms/README.md#identity-of-a-payment). A platform without credentials makes nothing for the
  * service, and costs no read. The process that made a payment has it cached; any other answer is read again.
  */
-export function makeMadePayments({
-  handler,
-  paymentMakers,
-}: Pick<PaymentDeps, 'handler' | 'paymentMakers'>): MadePayments {
-  return async (provider, { orderId, reports: applicable }, reports) => {
+export function makeMadePayments({ handler, paymentMakers }: Pick<PaymentDeps, 'handler' | 'paymentMakers'>) {
+  return async (
+    provider: PaymentProviderName,
+    { orderId, reports: applicable }: Applicable,
+    reports: readonly TransactionReport[],
+  ) => {
     if (!applicable.some(({ notifications }) => notifications.some(isPaid)) || !paymentMakers.has(provider))
       return [];
     const named = paidReferences(reports);

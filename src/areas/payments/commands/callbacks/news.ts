@@ -15,17 +15,13 @@ import type { AcceptCallback } from './callbacks.js';
  * under any key. Returns whether a fact was new.
  * @throws StoreUnavailable, Overloaded
  */
-export type AcceptNews = (
-  provider: PaymentProviderName,
-  report: VerifiedCallback,
-  context: CommandContext,
-) => Promise<boolean>;
+export type AcceptNews = ReturnType<typeof makeAcceptNews>;
 
-export function makeAcceptNews({
-  handler,
-  acceptCallback,
-}: Pick<PaymentDeps, 'handler'> & { readonly acceptCallback: AcceptCallback }): AcceptNews {
-  return async (provider, report, context) => {
+export function makeAcceptNews(
+  deps: Pick<PaymentDeps, 'handler'> & { readonly acceptCallback: AcceptCallback },
+) {
+  const { handler, acceptCallback } = deps;
+  return async (provider: PaymentProviderName, report: VerifiedCallback, context: CommandContext) => {
     const facts = report.notifications.filter(({ fact }) => fact.kind !== 'nothing');
     const known = await Promise.all(facts.map((one) => isKnown(provider, report, one)));
     if (!known.includes(false)) return false;

@@ -30,22 +30,16 @@ type RunRecord = z.infer<typeof recordSchema>;
  * changes nothing.
  * @returns what was asked, by platform; empty when nothing was due @throws the error of the first platform that failed
  */
-type ReconcileDaily = (
-  makeContext: () => CommandContext,
-) => Promise<ReadonlyMap<PaymentProviderName, { readonly asked: number; readonly reported: number }>>;
-
-export function makeReconcileDaily({
-  paymentMakers,
-  stateStore,
-  clock,
-  reconcilePayments,
-}: Pick<PaymentDeps, 'paymentMakers' | 'stateStore' | 'clock'> & {
-  readonly reconcilePayments: ReconcilePayments;
-}): ReconcileDaily {
+export function makeReconcileDaily(
+  deps: Pick<PaymentDeps, 'paymentMakers' | 'stateStore' | 'clock'> & {
+    readonly reconcilePayments: ReconcilePayments;
+  },
+) {
+  const { paymentMakers, stateStore, clock, reconcilePayments } = deps;
   const providers = [...paymentMakers]
     .filter(([, maker]) => canBeReconciled(maker))
     .map(([provider]) => provider);
-  return async (makeContext) => {
+  return async (makeContext: () => CommandContext) => {
     const done = new Map<PaymentProviderName, { asked: number; reported: number }>();
     const failures: unknown[] = [];
     for (const provider of providers) {

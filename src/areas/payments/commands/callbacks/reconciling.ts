@@ -71,16 +71,12 @@ function canListReports(maker: PaymentMaker): maker is ListingMaker {
 
 export type ReconcilePayments = ReturnType<typeof makeReconcilePayments>;
 
-export function makeReconcilePayments({
-  handler,
-  orders,
-  clock,
-  onFailure,
-  paymentMakers,
-  acceptNews,
-}: Pick<PaymentDeps, 'handler' | 'orders' | 'clock' | 'onFailure' | 'paymentMakers'> & {
-  readonly acceptNews: AcceptNews;
-}) {
+export function makeReconcilePayments(
+  deps: Pick<PaymentDeps, 'handler' | 'orders' | 'clock' | 'onFailure' | 'paymentMakers'> & {
+    readonly acceptNews: AcceptNews;
+  },
+) {
+  const { handler, orders, clock, onFailure, paymentMakers, acceptNews } = deps;
   return reconcilePayments;
 
   /**

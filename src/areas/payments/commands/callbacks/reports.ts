@@ -86,7 +86,6 @@ export function makePaymentReports({
   async function append(id: string, data: PaymentReport, context: CommandContext): Promise<Reported> {
     const named = parseOrderNumber(data.notifications[0]?.order_number ?? '');
     const order_id = named !== null && (await placedOrder(named)) !== null ? named : null;
-    const target = { aggregate: transactionAggregate, id };
     const command = { type: 'Report', report: { ...data, order_id } } as const;
     const further = async (after: TransactionState, prepare: PrepareFurther) => {
       const revision = after.reports.find(({ key }) => key === data.key)?.revision ?? -1;
@@ -95,9 +94,9 @@ export function makePaymentReports({
       if (found === null) return null;
       if (namedIn(id, found).some(({ notification }) => notification.fact.kind === 'approved')) return null;
       const reports = await factsOf(id, found, after);
-      return prepare({ aggregate: orderAggregate, id: found.orderId }, { type: 'Report', reports }, context);
+      return prepare(orderAggregate.at(found.orderId), { type: 'Report', reports }, context);
     };
-    const handled = await handler.handle(target, command, context, { further });
+    const handled = await handler.handle(transactionAggregate.at(id), command, context, { further });
     const types = handled.events.map(({ type }) => type);
     const reported = (await transaction(id)).reports.find(({ key }) => key === data.key);
     if (reported === undefined) throw new Error('a report is not in its stream');
@@ -158,7 +157,7 @@ export function makePaymentReports({
       else {
         const hold = { type: 'Hold', report: revision } as const;
         const step = stepContext(context, `hold/${revision}`);
-        await handler.handle({ aggregate: transactionAggregate, id }, hold, step);
+        await handler.handle(transactionAggregate.at(id), hold, step);
       }
     }
     return applied;
@@ -188,8 +187,7 @@ export function makePaymentReports({
       if (fact.kind !== 'approved' || reference === undefined || !of.is_ours) continue;
       const approval = event === undefined ? name : approvalName(provider, reference, event);
       const command = { type: 'Approve', approved: { provider, reference, approval } } as const;
-      const target = { aggregate: checkoutAggregate, id: found.orderId };
-      await handler.handle(target, command, stepContext(context, approval));
+      await handler.handle(checkoutAggregate.at(found.orderId), command, stepContext(context, approval));
     }
   }
 
@@ -216,8 +214,7 @@ export function makePaymentReports({
     };
     const known = await outcomes();
     if (!known.some((outcome) => outcome === 'owed' || outcome === 'full')) return known;
-    const target = { aggregate: orderAggregate, id: orderId };
-    await handler.handle(target, { type: 'Report', reports: facts }, context);
+    await handler.handle(orderAggregate.at(orderId), { type: 'Report', reports: facts }, context);
     return outcomes();
   }
 

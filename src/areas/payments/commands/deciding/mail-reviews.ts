@@ -35,9 +35,7 @@ interface ReviewMailDeps {
  * call it about once a minute, and share a record. The outbox lists the payments at each attempt.
  * @returns whether it requested mails @throws StoreUnavailable
  */
-type MailReviews = () => Promise<boolean>;
-
-export function makeMailReviews(deps: ReviewMailDeps): MailReviews {
+export function makeMailReviews(deps: ReviewMailDeps) {
   const { orders, stateStore, mails, clock, publicUrl, recipients } = deps;
   const request = mails.add({
     name: 'payment-reviews',

@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
+import type { z } from 'zod';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { OrderForOperator, ReviewReason } from '../../../../../projections/payments/orders/resource.js';
-import type { PaymentCallbackResource } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import type { PaymentDeps } from '../../deps.js';
 import { contradictionOf } from '../../domain/order/contradiction.js';
 import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
 import {
-  type OrderStatus,
   type PlacedOrder,
   type ReportedFact,
   orderAggregate,
@@ -18,41 +16,21 @@ import {
   unusedPayments,
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
-import { type Disposition, paymentProvider } from '../../domain/payment.js';
+import { paymentProvider } from '../../domain/payment.js';
 import { rejectPayment, transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { PaymentReports } from '../callbacks/reports.js';
 import { type RecordRequest, factOfRecord } from './requests.js';
 import { sealPaymentNote } from './resolving.js';
+import type { foundPayments, paymentRecord } from '../resources.js';
 
-/** The outcome of a payment that an operator recorded. */
-interface PaymentRecord {
-  /** The id of the report. */
-  readonly id: string;
-  readonly order_id: string;
-  readonly order_number: string;
-  /** `known`: the same was recorded before, and this call wrote nothing. */
-  readonly outcome: 'recorded' | 'known';
-  /** What the report was applied as; null: it is pending. */
-  readonly disposition: Disposition | null;
-  readonly order_status: OrderStatus;
-  /** Why payments of the order wait for an operator now. */
-  readonly in_review: readonly ReviewReason[];
-}
-
-/** What is known of a transaction. */
-interface FoundPayments {
-  /** The reports whose first transaction it is: at most 100. */
-  readonly items: readonly PaymentCallbackResource[];
-  /** The orders that it pays, or that its reports name. */
-  readonly orders: readonly OrderForOperator[];
-}
+type PaymentRecord = z.output<typeof paymentRecord>;
 
 /** How far the clocks of an operator and of this process may differ. */
 const clockSkewMs = 300_000;
 
 /** Makes the use cases by which operators find a payment and record one by hand. */
 export function makeRecording(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'orders' | 'paymentCallbacks'> & {
+  deps: PaymentDeps & {
     readonly paymentReports: PaymentReports;
   },
 ) {
@@ -108,7 +86,7 @@ export function makeRecording(
    * Finds what was reported of a platform's transaction, and its orders. Platforms choose ids independently, so it asks for
    * each platform. @throws StoreUnavailable
    */
-  async function findPayments(transactionId: string): Promise<FoundPayments> {
+  async function findPayments(transactionId: string): Promise<z.output<typeof foundPayments>> {
     const [items, linked] = await Promise.all([
       paymentCallbacks.ofTransaction(transactionId),
       ordersLinkedTo(transactionId),
@@ -119,7 +97,7 @@ export function makeRecording(
     ]);
     const ids = new Set([...linked, ...named].filter((id) => id !== null));
     const found = await Promise.all([...ids].map((id) => orders.forOperator(id)));
-    return { items, orders: found.filter((order) => order !== null) };
+    return { items: [...items], orders: found.filter((order) => order !== null) };
   }
 
   async function ordersLinkedTo(transactionId: string): Promise<readonly string[]> {

@@ -13,35 +13,16 @@ import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
 import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
 import { askPlatform } from '../platforms.js';
+import type { refundRequest } from './requests.js';
 import { sealPaymentNote } from './resolving.js';
+import type { z } from 'zod';
+import type { orderRefund } from '../resources.js';
 
-interface RefundOrderInput {
-  readonly order_id: string;
-  /** Minor units; left out: all that remains. */
-  readonly amount?: number | undefined;
-  /** The payment to refund, where the order has several. */
-  readonly transaction_id?: string | undefined;
-  /** The id of a refund without an answer, which is asked for again. It keeps its amount and note. */
-  readonly repeats?: string | undefined;
-  /** Why: 1 to 1,000 characters. It is kept sealed. */
-  readonly note: string;
-}
-
-/** A refund that the platform took on. */
-interface OrderRefund {
-  readonly id: string;
-  readonly order_id: string;
-  readonly transaction_id: string;
-  /** The platform's id. */
-  readonly refund_id: string;
-  readonly amount: number;
-  readonly currency: string;
-}
+type RefundOrderInput = z.output<typeof refundRequest> & { readonly order_id: string };
+type OrderRefund = z.output<typeof orderRefund>;
 
 /** Makes the use case of refunds (src/areas/payments/platforms/README.md#refunds). */
-export function makeRefunding(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests' | 'paymentMakers' | 'publicUrl' | 'onFailure'>,
-) {
+export function makeRefunding(deps: PaymentDeps) {
   const { handler, paymentMakers, publicUrl, onFailure } = deps;
   return { refundOrder };
 
@@ -79,8 +60,7 @@ export function makeRefunding(
     );
     const { refundId } = made;
     const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
-    const target = { aggregate: checkoutAggregate, id: orderId };
-    await handler.handle(target, accepted, stepContext(context, 'accepted'));
+    await handler.handle(checkoutAggregate.at(orderId), accepted, stepContext(context, 'accepted'));
     const { amount, currency, transaction_id } = refund;
     return { id, order_id: orderId, transaction_id, refund_id: refundId, amount, currency };
   }
@@ -102,8 +82,7 @@ export function makeRefunding(
     } catch (error) {
       if (error instanceof PlatformError && error.failure === 'refused') {
         const refused = { type: 'RefuseRefund', refund: request.idempotencyKey, code: error.code } as const;
-        const target = { aggregate: checkoutAggregate, id: orderId };
-        await handler.handle(target, refused, stepContext(context, 'refused'));
+        await handler.handle(checkoutAggregate.at(orderId), refused, stepContext(context, 'refused'));
       }
       throw error;
     }
@@ -133,8 +112,11 @@ export function makeRefunding(
       ...{ refund: id, provider, transaction_id, amount: amount ?? whole, currency },
       ...(await sealPaymentNote(deps, { paymentId: id, buyerId: order.user_id }, note)),
     };
-    const target = { aggregate: checkoutAggregate, id: orderId };
-    await handler.handle(target, { type: 'AskRefund', refund, remaining }, stepContext(context, 'ask'));
+    await handler.handle(
+      checkoutAggregate.at(orderId),
+      { type: 'AskRefund', refund, remaining },
+      stepContext(context, 'ask'),
+    );
     return { ...refund, outcome: null };
   }
 

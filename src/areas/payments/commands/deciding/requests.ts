@@ -29,6 +29,24 @@ export const dismissalRequest = z
 
 export type DismissalRequest = z.output<typeof dismissalRequest>;
 
+export const refundRequest = z
+  .strictObject({
+    amount: minorAmount
+      .positive()
+      .optional()
+      .meta({ description: 'Minor units; all that remains when it is left out.' }),
+    transaction_id: transactionId
+      .optional()
+      .meta({ description: 'The payment to refund, where the order has several.' }),
+    repeats: z
+      .uuid()
+      .toLowerCase()
+      .optional()
+      .meta({ description: 'The `id` of a refund without an answer, to ask for it again.' }),
+    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+  })
+  .meta({ id: 'OrderRefundRequest' });
+
 /** An order's id, or the number that the platform carries. */
 export const orderIdOrNumber = z.union([z.uuid().toLowerCase(), z.string().regex(/^[0-9A-Za-z]{26}$/)]);
 

@@ -21,7 +21,7 @@ import {
 } from '../../domain/payment-ids.js';
 import { type PlacedOrder, orderAggregate, unusedPayments } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
-import type { Disposition, PaymentAction, ResolutionNote } from '../../domain/payment.js';
+import type { PaymentAction, ResolutionNote } from '../../domain/payment.js';
 import {
   type PaymentRejection,
   rejectPayment,
@@ -30,6 +30,8 @@ import {
 } from '../../domain/transaction/transaction.js';
 import type { PaymentReports } from '../callbacks/reports.js';
 import type { DismissalRequest } from './requests.js';
+import type { z } from 'zod';
+import type { paymentResolution } from '../resources.js';
 
 interface Decision {
   readonly action: PaymentAction;
@@ -44,13 +46,7 @@ export interface ResolvePaymentInput extends Decision {
   readonly id: string;
 }
 
-/** The outcome of a decision. `order_id`: the order that the payment was settled with. */
-interface PaymentResolution {
-  readonly id: string;
-  readonly action: PaymentAction;
-  readonly order_id: string | null;
-  readonly disposition: Disposition;
-}
+type PaymentResolution = z.output<typeof paymentResolution>;
 
 /** `next`: the cursor of the next call; null when no callback follows that was received early enough. */
 interface DismissedUnmatched {
@@ -102,8 +98,11 @@ export function makeResolving(
     const id = reportName(stream, revision);
     const sealed = await sealPaymentNote(deps, { paymentId: id, buyerId: order?.user_id ?? null }, note);
     const resolution = { report: revision, action, order_id, ...sealed };
-    const target = { aggregate: transactionAggregate, id: stream };
-    await handler.handle(target, { type: 'Resolve', resolution }, stepContext(context, 'resolve'));
+    await handler.handle(
+      transactionAggregate.at(stream),
+      { type: 'Resolve', resolution },
+      stepContext(context, 'resolve'),
+    );
     if (action === 'dismiss') return { id, action, order_id: null, disposition: 'ignored' };
     const applied = await paymentReports.apply(stream, 'link', stepContext(context, 'apply'));
     return { id, action, order_id, disposition: applied.get(revision) ?? 'ignored' };
@@ -131,7 +130,7 @@ export function makeResolving(
       invalid('order_id', 'is another than the order in review', 'not_allowed');
     const sealed = await sealPaymentNote(deps, { paymentId: name, buyerId: order.user_id }, note);
     const command = { type: 'ResolveReview', callback: name, action, note: sealed } as const;
-    await handler.handle({ aggregate: orderAggregate, id: orderId }, command, stepContext(context, 'review'));
+    await handler.handle(orderAggregate.at(orderId), command, stepContext(context, 'review'));
     return { id: name, action, order_id: orderId, disposition: action === 'apply' ? 'applied' : 'ignored' };
   }
 
@@ -161,16 +160,15 @@ export function makeResolving(
   }
 }
 
-export function makeDismissing({
-  resolvePayment,
-  paymentCallbacks,
-  clock,
-}: Pick<PaymentDeps, 'paymentCallbacks' | 'clock'> & {
-  readonly resolvePayment: (
-    input: ResolvePaymentInput,
-    context: CommandContext,
-  ) => Promise<PaymentResolution>;
-}) {
+export function makeDismissing(
+  deps: Pick<PaymentDeps, 'paymentCallbacks' | 'clock'> & {
+    readonly resolvePayment: (
+      input: ResolvePaymentInput,
+      context: CommandContext,
+    ) => Promise<PaymentResolution>;
+  },
+) {
+  const { resolvePayment, paymentCallbacks, clock } = deps;
   return { dismissUnmatched };
 
   /**

@@ -1,5 +1,5 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
-import { type CheckoutEvent, checkoutCategory, checkoutCodec } from './events.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { type CheckoutEvent, checkoutEvents } from './events.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 
 export type CheckoutRejection =
@@ -183,8 +183,7 @@ export function payablePayment({ payment }: CheckoutState, now: Date): MadePayme
   return payment !== null && new Date(payment.expires_at) > now ? payment : null;
 }
 
-export const checkoutAggregate: Aggregate<CheckoutState, CheckoutCommand, CheckoutEvent> = {
-  category: checkoutCategory,
-  codec: checkoutCodec,
-  decider: { initialState, decide, evolve },
-};
+export const checkoutAggregate = defineAggregate<CheckoutState, CheckoutCommand, CheckoutEvent>(
+  checkoutEvents,
+  { initialState, decide, evolve },
+);

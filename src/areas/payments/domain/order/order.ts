@@ -1,8 +1,8 @@
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { movesMoney } from '../fact.js';
 import type { PaymentAction, ResolutionNote } from '../payment.js';
-import { orderCodec, type OrderEvent, orderCategory } from './events.js';
+import { type OrderEvent, orderEvents } from './events.js';
 import { type OrderPlaced, type OrderState, type PlacedOrder, evolve, rejectOrder } from './state.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
@@ -207,8 +207,8 @@ function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }
 
-export const orderAggregate: Aggregate<OrderState, OrderCommand, OrderEvent> = {
-  category: orderCategory,
-  codec: orderCodec,
-  decider: { initialState, decide, evolve },
-};
+export const orderAggregate = defineAggregate<OrderState, OrderCommand, OrderEvent>(orderEvents, {
+  initialState,
+  decide,
+  evolve,
+});

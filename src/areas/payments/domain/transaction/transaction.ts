@@ -1,12 +1,11 @@
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { conflictsMax } from '../payment.js';
 import {
   type PaymentReport,
   type ReportResolution,
   type TransactionEvent,
-  transactionCategory,
-  transactionCodec,
+  transactionEvents,
 } from './events.js';
 import {
   type TransactionReport,
@@ -41,19 +40,15 @@ export type TransactionCommand =
 /** Bounds the stream: docs/decisions/settlement.md#0069-bounds-of-a-transaction. */
 export const transactionReportsMax = 500;
 
-function decide(command: TransactionCommand, state: TransactionState): readonly TransactionEvent[] {
-  switch (command.type) {
-    case 'Report':
-      return report(command.report, state);
-    case 'Hold': {
-      const { held, decision } = reportAt(state, command.report);
-      if (held !== null || decision !== null) return [];
-      return [{ type: 'PaymentReportHeld', data: { report: command.report } }];
-    }
-    case 'Resolve':
-      return resolve(command.resolution, state);
-  }
-}
+const decide = decideBy<TransactionCommand, TransactionState, TransactionEvent>({
+  Report: (command, state) => report(command.report, state),
+  Hold: (command, state) => {
+    const { held, decision } = reportAt(state, command.report);
+    if (held !== null || decision !== null) return [];
+    return [{ type: 'PaymentReportHeld', data: { report: command.report } }];
+  },
+  Resolve: (command, state) => resolve(command.resolution, state),
+});
 
 /** A duplicate appends nothing. Other content under a known key is recorded once, for the first `conflictsMax`. */
 function report(data: PaymentReport, state: TransactionState): readonly TransactionEvent[] {
@@ -89,8 +84,7 @@ export function reportAt({ reports }: TransactionState, revision: number): Trans
   return reports.find((one) => one.revision === revision) ?? rejectPayment('payment_callback_not_found');
 }
 
-export const transactionAggregate: Aggregate<TransactionState, TransactionCommand, TransactionEvent> = {
-  category: transactionCategory,
-  codec: transactionCodec,
-  decider: { initialState: noReports, decide, evolve: evolveTransaction },
-};
+export const transactionAggregate = defineAggregate<TransactionState, TransactionCommand, TransactionEvent>(
+  transactionEvents,
+  { initialState: noReports, decide, evolve: evolveTransaction },
+);

@@ -46,7 +46,7 @@ export function signAlipayCall(
 }
 
 /** Sends a call, and returns the verified reply with the code 10000 (success). @throws PlatformError */
-export type AlipayClient = (call: AlipayCall) => Promise<Fields>;
+export type AlipayClient = ReturnType<typeof makeAlipayClient>;
 
 /** Makes the client of Alipay's gateway. The reply is signed over the bytes of `<method>_response`. */
 export function makeAlipayClient({
@@ -60,8 +60,8 @@ export function makeAlipayClient({
   readonly publicKeys: readonly KeyObject[];
   readonly call: CallPlatform;
   readonly now: () => Date;
-}): AlipayClient {
-  return async (asked) => {
+}) {
+  return async (asked: AlipayCall) => {
     const { url, content } = signAlipayCall(signer, asked, now());
     const reply = await call({
       method: 'POST',

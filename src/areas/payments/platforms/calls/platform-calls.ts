@@ -52,7 +52,7 @@ export function platformCode(text: string | null): string | null {
  * after an error that may pass: no connection, no reply, 409, 429 and 5xx. Returns every other reply.
  * @throws PlatformError unavailable, outcome_unknown
  */
-export type CallPlatform = (request: OutgoingRequest) => Promise<OutgoingReply>;
+export type CallPlatform = ReturnType<typeof makeCallPlatform>;
 
 /** What a maker works with. A maker without calls to its platform needs `now` alone. */
 export interface MakerSurroundings {
@@ -89,13 +89,13 @@ export function makeCallPlatform({
 }: {
   readonly http: OutgoingHttp;
   readonly sleep: (ms: number) => Promise<void>;
-}): CallPlatform {
+}) {
   const limiter = new Bottleneck({
     maxConcurrent: atOnceMax,
     highWater: waitingMax,
     strategy: Bottleneck.strategy.OVERFLOW,
   });
-  return async (request) => {
+  return async (request: OutgoingRequest) => {
     try {
       return await limiter.schedule(() => send(request, tries));
     } catch (error) {

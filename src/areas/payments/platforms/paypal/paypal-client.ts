@@ -70,7 +70,7 @@ export interface PayPalRequest {
 }
 
 /** Sends a request, and returns the object of the reply. @throws PlatformError */
-export type PayPalClient = (request: PayPalRequest) => Promise<Fields>;
+export type PayPalClient = ReturnType<typeof makePayPalClient>;
 
 interface Token {
   readonly text: string;
@@ -104,11 +104,11 @@ export function makePayPalClient({
   readonly api: PayPalApi;
   readonly call: CallPlatform;
   readonly now: () => Date;
-}): PayPalClient {
+}) {
   let token: Token | null = null;
   let fetching: Promise<Token> | null = null;
 
-  return async (request) => {
+  return async (request: PayPalRequest) => {
     const known = await currentToken();
     const reply = await call(withToken(request, known));
     if (reply.status !== 401) return fieldsOf(reply);

@@ -1,4 +1,3 @@
-import type { Fields } from '../calls/parsing.js';
 import { type MakerSurroundings, fieldsOfReply } from '../calls/platform-calls.js';
 
 const publicUrl = 'https://api.stripe.com';
@@ -19,7 +18,7 @@ export type StripeRequest = { readonly path: string; readonly form: StripeForm }
 );
 
 /** Sends a request, and returns the object of the reply. @throws PlatformError */
-export type StripeClient = (request: StripeRequest) => Promise<Fields>;
+export type StripeClient = ReturnType<typeof makeStripeClient>;
 
 const codePaths = ['error.code', 'error.type'];
 
@@ -27,14 +26,14 @@ const codePaths = ['error.code', 'error.type'];
 export function makeStripeClient(
   { secretKey }: StripeApi,
   { call, baseUrl = publicUrl }: Omit<MakerSurroundings, 'now'>,
-): StripeClient {
+) {
   const headers = {
     authorization: `Bearer ${secretKey}`,
     accept: 'application/json',
     'content-type': 'application/x-www-form-urlencoded',
     'stripe-version': stripeVersion,
   };
-  return async (request) => {
+  return async (request: StripeRequest) => {
     const url = `${baseUrl}${request.path}`;
     const text = formText(request.form);
     const reply = await call(

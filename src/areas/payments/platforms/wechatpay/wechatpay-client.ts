@@ -8,7 +8,7 @@ import { type VerifyingKey, isValidAt, parseCertificate, parsePublicKey } from '
 import { type KeyDirectoryFile, KeyDirectoryProblem, makeKeyDirectory } from '../keys/key-directory.js';
 
 /** Finds a valid key of the platform by its name in `Wechatpay-Serial`. */
-export type WechatPayKeys = (serial: string, now: Date) => VerifyingKey | null;
+export type WechatPayKeys = ReturnType<typeof makeWechatPayKeys>;
 
 /**
  * Reads certificates and public keys from `PAYMENT_WECHATPAY_KEYS_DIR`. While a merchant moves from certificates to
@@ -16,9 +16,9 @@ export type WechatPayKeys = (serial: string, now: Date) => VerifyingKey | null;
  * name: `PUB_KEY_ID_….pem`.
  * @throws KeyDirectoryProblem
  */
-export function makeWechatPayKeys(path: string, report: (problem: string) => void): WechatPayKeys {
+export function makeWechatPayKeys(path: string, report: (problem: string) => void) {
   const directory = makeKeyDirectory({ path, parse: parseKeys, report });
-  return (serial, now) => {
+  return (serial: string, now: Date) => {
     const key = directory(now).get(serial);
     return key !== undefined && isValidAt(key, now) ? key : null;
   };
@@ -67,7 +67,7 @@ export interface WechatPayRequest {
 }
 
 /** Sends a request, and returns the verified reply. @throws PlatformError */
-export type WechatPayClient = (request: WechatPayRequest) => Promise<Fields>;
+export type WechatPayClient = ReturnType<typeof makeWechatPayClient>;
 
 /**
  * Makes the client of WeChat Pay API v3 ("Sign the request", "Verify the signature"): RSA-SHA256 over
@@ -90,8 +90,8 @@ export function makeWechatPayClient({
   readonly now: () => Date;
   /** Returns up to 32 letters and digits, different for each request. */
   readonly makeNonce: () => string;
-}): WechatPayClient {
-  return async (request) => {
+}) {
+  return async (request: WechatPayRequest) => {
     const reply = await call(signed(request));
     // Throws for an error. The platform signs errors too, but TLS is enough for a refusal.
     const fields = await fieldsOfReply(reply, ['code']);

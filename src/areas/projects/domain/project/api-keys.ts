@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
@@ -31,17 +32,15 @@ export function apiKeyExpiry(expires_at: string | undefined, now: Date): string 
   return end.toISOString();
 }
 
-export function decideApiKeys(command: ApiKeyCommand, project: ExistingProject): readonly ProjectEvent[] {
-  switch (command.type) {
-    case 'IssueApiKey':
-      return issue(command, project);
-    case 'RevokeApiKey':
-      if (!hasKey(project, command.keyId)) {
-        rejectProject('api_key_not_found', 'there is no such API key');
-      }
-      return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
-  }
-}
+export const apiKeyDecisions: Decisions<ApiKeyCommand, ExistingProject, ProjectEvent> = {
+  IssueApiKey: (command, project) => issue(command, project),
+  RevokeApiKey: (command, project) => {
+    if (!hasKey(project, command.keyId)) {
+      rejectProject('api_key_not_found', 'there is no such API key');
+    }
+    return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
+  },
+};
 
 function issue(
   { actorId, key, now }: Extract<ApiKeyCommand, { type: 'IssueApiKey' }>,

@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import type { Role } from '../role.js';
@@ -34,24 +35,30 @@ export type InvitationCommand =
 /** Members of one project, invitations included (src/areas/projects/README.md#rules-of-a-project). */
 export const membersMax = 200;
 
-export function decideInvitations(
-  command: InvitationCommand,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  switch (command.type) {
-    case 'InviteMember':
-      return afterExpiry(command, project, invite);
-    case 'MarkInvitationMailed': {
-      const { invitationId, outcome } = command;
-      if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
-      return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
+export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, ProjectEvent> = {
+  InviteMember: (command, project) => afterExpiry(command, project, invite),
+  MarkInvitationMailed: (command, project) => {
+    const { invitationId, outcome } = command;
+    if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
+    return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
+  },
+  AcceptInvitation: ({ invitationId, userId }, project) => {
+    const invitation = invitationOf(project, invitationId);
+    // Accepted or withdrawn before.
+    if (invitation === null) return [];
+    if (invitation.role === 'owner' && roleIn(project, userId) === null) return [];
+    // The mail of the invitation said another role, and perhaps that it waits for consent, so another one says who gave this one.
+    const givenBy = invitation.role_at === invitation.invited_at ? {} : { given_by: invitation.invited_by };
+    return join(invitation, userId, project, givenBy);
+  },
+  AnswerInvitation: ({ invitationId, userId, email_digest, accepts, now }, project) => {
+    const invitation = invitationOf(openAt(project, now), invitationId);
+    if (invitation?.email_digest !== email_digest) {
+      return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
     }
-    case 'AcceptInvitation':
-      return accept(command, project);
-    case 'AnswerInvitation':
-      return answer(command, project);
-  }
-}
+    return accepts ? join(invitation, userId, project) : [withdrawal(invitation, 'declined')];
+  },
+};
 
 function invite(
   command: Extract<InvitationCommand, { type: 'InviteMember' }>,
@@ -68,36 +75,6 @@ function invite(
       data: { invitation_id: invitationId, email, email_digest, role, invited_by: actorId },
     },
   ];
-}
-
-function accept(
-  { invitationId, userId }: Extract<InvitationCommand, { type: 'AcceptInvitation' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  const invitation = invitationOf(project, invitationId);
-  // Accepted or withdrawn before.
-  if (invitation === null) return [];
-  if (invitation.role === 'owner' && roleIn(project, userId) === null) return [];
-  // The mail of the invitation said another role, and perhaps that it waits for consent, so another one says who gave this one.
-  const givenBy = invitation.role_at === invitation.invited_at ? {} : { given_by: invitation.invited_by };
-  return join(invitation, userId, project, givenBy);
-}
-
-function answer(
-  {
-    invitationId,
-    userId,
-    email_digest,
-    accepts,
-    now,
-  }: Extract<InvitationCommand, { type: 'AnswerInvitation' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  const invitation = invitationOf(openAt(project, now), invitationId);
-  if (invitation?.email_digest !== email_digest) {
-    return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
-  }
-  return accepts ? join(invitation, userId, project) : [withdrawal(invitation, 'declined')];
 }
 
 function join(

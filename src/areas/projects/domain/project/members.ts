@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { type ExistingProject, type MemberAddition, rejectProject } from './state.js';
@@ -59,18 +60,28 @@ export type MemberCommand =
   /** Ends the membership of an erased account. A project without an owner is deleted. */
   | { readonly type: 'RemoveErasedMember'; readonly userId: string };
 
-export function decideMembers(command: MemberCommand, project: ExistingProject): readonly ProjectEvent[] {
-  switch (command.type) {
-    case 'AddMember':
-      return afterExpiry(command, project, add);
-    case 'ChangeMemberRole':
-      return afterExpiry(command, project, changeRole);
-    case 'RemoveMember':
-      return remove(command, project);
-    case 'RemoveErasedMember':
-      return removeErased(command.userId, project);
-  }
-}
+export const memberDecisions: Decisions<MemberCommand, ExistingProject, ProjectEvent> = {
+  AddMember: (command, project) => afterExpiry(command, project, add),
+  ChangeMemberRole: (command, project) => afterExpiry(command, project, changeRole),
+  RemoveMember: ({ actorId, memberId }, project) => {
+    // A caller who manages no role must not learn which ids are members.
+    if (actorId !== memberId) requireReach(project, actorId, 'viewer');
+    const invitation = invitationOf(project, memberId);
+    if (invitation !== null) {
+      requireReach(project, actorId, invitation.role);
+      return [withdrawal(invitation)];
+    }
+    if (project.offers.some(({ id }) => id === memberId)) {
+      requireReach(project, actorId, 'owner');
+      return [endOffer(memberId, 'withdrawn')];
+    }
+    const held = roleIn(project, memberId) ?? memberNotFound();
+    if (actorId !== memberId) requireReach(project, actorId, held);
+    if (held === 'owner') requireDispensable(project, memberId);
+    return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...rightsLost(project, memberId, null)];
+  },
+  RemoveErasedMember: (command, project) => removeErased(command.userId, project),
+};
 
 function add(
   { actorId, userId, email_digest, role, made }: Extract<MemberCommand, { type: 'AddMember' }>,
@@ -133,27 +144,6 @@ function setRole(
     { type: 'MemberRoleChanged', data: { user_id: memberId, role, ...givenBy } },
     ...rightsLost(project, memberId, role),
   ];
-}
-
-function remove(
-  { actorId, memberId }: Extract<MemberCommand, { type: 'RemoveMember' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  // A caller who manages no role must not learn which ids are members.
-  if (actorId !== memberId) requireReach(project, actorId, 'viewer');
-  const invitation = invitationOf(project, memberId);
-  if (invitation !== null) {
-    requireReach(project, actorId, invitation.role);
-    return [withdrawal(invitation)];
-  }
-  if (project.offers.some(({ id }) => id === memberId)) {
-    requireReach(project, actorId, 'owner');
-    return [endOffer(memberId, 'withdrawn')];
-  }
-  const held = roleIn(project, memberId) ?? memberNotFound();
-  if (actorId !== memberId) requireReach(project, actorId, held);
-  if (held === 'owner') requireDispensable(project, memberId);
-  return [{ type: 'MemberRemoved', data: { user_id: memberId } }, ...rightsLost(project, memberId, null)];
 }
 
 /** No user becomes an owner by the erasure of another one, so a project without an owner ends. */

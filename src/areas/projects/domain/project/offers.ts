@@ -1,3 +1,4 @@
+import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { OfferKind, ProjectEvent } from './events.js';
 import { type ExistingProject, rejectProject } from './state.js';
 import {
@@ -32,34 +33,34 @@ export type OfferCommand =
       readonly now: Date;
     };
 
-export function decideOffers(command: OfferCommand, project: ExistingProject): readonly ProjectEvent[] {
-  switch (command.type) {
-    case 'OfferBilling':
-      return offerBilling(command, project);
-    case 'WithdrawBillingOffer':
-      return withdrawnBilling(project);
-    case 'AnswerOffer':
-      return answer(command, project);
-  }
-}
-
-function offerBilling(
-  { actorId, userId, offerId, now }: Extract<OfferCommand, { type: 'OfferBilling' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  if (roleIn(project, actorId) !== 'owner') rejectProject('insufficient_role', 'this needs the role owner');
-  const held = roleIn(project, userId);
-  if (held === null) rejectProject('member_not_found', 'there is no such member');
-  if (userId === project.billed_to) return withdrawnBilling(project);
-  if (userId === actorId) return [{ type: 'BillingChanged', data: { user_id: userId } }];
-  if (billingOffer(openAt(project, now))?.user_id === userId) return [];
-  const ownership = ownershipOfferTo(project, userId);
-  return [
-    ...withdrawnBilling(project),
-    ...(ownership?.kind === 'owner' ? [endOffer(ownership.id, 'withdrawn')] : []),
-    offerMade(held === 'owner' ? 'payer' : 'both', { actorId, userId, offerId, now }),
-  ];
-}
+export const offerDecisions: Decisions<OfferCommand, ExistingProject, ProjectEvent> = {
+  OfferBilling: ({ actorId, userId, offerId, now }, project) => {
+    if (roleIn(project, actorId) !== 'owner') rejectProject('insufficient_role', 'this needs the role owner');
+    const held = roleIn(project, userId);
+    if (held === null) rejectProject('member_not_found', 'there is no such member');
+    if (userId === project.billed_to) return withdrawnBilling(project);
+    if (userId === actorId) return [{ type: 'BillingChanged', data: { user_id: userId } }];
+    if (billingOffer(openAt(project, now))?.user_id === userId) return [];
+    const ownership = ownershipOfferTo(project, userId);
+    return [
+      ...withdrawnBilling(project),
+      ...(ownership?.kind === 'owner' ? [endOffer(ownership.id, 'withdrawn')] : []),
+      offerMade(held === 'owner' ? 'payer' : 'both', { actorId, userId, offerId, now }),
+    ];
+  },
+  WithdrawBillingOffer: (_, project) => withdrawnBilling(project),
+  AnswerOffer: ({ userId, offerId, accepts, now }, project) => {
+    const offer = openAt(project, now).offers.find(({ id }) => id === offerId);
+    if (offer?.user_id !== userId) {
+      return rejectProject('offer_not_found', 'there is no such offer, or it has ended');
+    }
+    if (!accepts) return [endOffer(offerId, 'declined')];
+    // The role first: a payer is an owner.
+    const role = { type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const;
+    const billing = { type: 'BillingChanged', data: { user_id: userId } } as const;
+    return { owner: [role], payer: [billing], both: [role, billing] }[offer.kind];
+  },
+};
 
 /** Decides nothing when the offer is open already. */
 export function offerOwnership(
@@ -73,21 +74,6 @@ export function offerOwnership(
 ): readonly ProjectEvent[] {
   if (ownershipOfferTo(project, memberId) !== null) return [];
   return [offerMade('owner', { actorId, userId: memberId, offerId, now })];
-}
-
-function answer(
-  { userId, offerId, accepts, now }: Extract<OfferCommand, { type: 'AnswerOffer' }>,
-  project: ExistingProject,
-): readonly ProjectEvent[] {
-  const offer = openAt(project, now).offers.find(({ id }) => id === offerId);
-  if (offer?.user_id !== userId) {
-    return rejectProject('offer_not_found', 'there is no such offer, or it has ended');
-  }
-  if (!accepts) return [endOffer(offerId, 'declined')];
-  // The role first: a payer is an owner.
-  const role = { type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const;
-  const billing = { type: 'BillingChanged', data: { user_id: userId } } as const;
-  return { owner: [role], payer: [billing], both: [role, billing] }[offer.kind];
 }
 
 function offerMade(

@@ -1,11 +1,11 @@
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { GrantSource } from '../../../../validation/fields.js';
-import { type ApiKeyCommand, decideApiKeys } from './api-keys.js';
-import { type Entitlement, projectCodec, type ProjectEvent, projectCategory } from './events.js';
-import { decideInvitations, type InvitationCommand } from './invitations.js';
+import { type ApiKeyCommand, apiKeyDecisions } from './api-keys.js';
+import { type Entitlement, type ProjectEvent, projectEvents } from './events.js';
+import { invitationDecisions, type InvitationCommand } from './invitations.js';
 import { decideGivenAccess, type GivenAccessCommand } from '../access/given-access.js';
-import { decideMembers, type MemberCommand } from './members.js';
-import { decideOffers, type OfferCommand } from './offers.js';
+import { memberDecisions, type MemberCommand } from './members.js';
+import { offerDecisions, type OfferCommand } from './offers.js';
 import { type ExistingProject, type ProjectState, evolve, rejectProject } from './state.js';
 import { roleIn } from './fold.js';
 
@@ -46,61 +46,58 @@ export const ownedProjectsMax = 100;
 
 const initialState: ProjectState = { status: 'absent' };
 
-function decide(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {
-  switch (command.type) {
-    case 'Create':
-      // The id derives from the command, so an earlier attempt made the existing project.
-      if (state.status !== 'absent') return [];
-      return [{ type: 'ProjectCreated', data: { name: command.name, owner_id: command.ownerId } }];
-    case 'Change':
-      return change(command, existing(state));
-    case 'Delete':
-      if (state.status === 'deleted') return [];
-      existing(state);
+type ExistingCommand = Exclude<
+  ProjectCommand,
+  { type: 'Create' | 'ReplaceDefaultStorage' } | GivenAccessCommand
+>;
+
+const decideExisting = narrowed<ExistingCommand, ProjectState, ExistingProject, ProjectEvent>(
+  {
+    Change: change,
+    Delete: () => [{ type: 'ProjectDeleted', data: {} }],
+    DeleteIfAlone: ({ userId }, project) => {
+      if (roleIn(project, userId) === null) rejectProject('member_not_found', 'there is no such member');
+      if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
       return [{ type: 'ProjectDeleted', data: {} }];
-    case 'DeleteIfAlone':
-      return deleteIfAlone(command.userId, state);
-    case 'GrantEntitlement': {
-      const { entitlement, source } = command;
-      if (holds(existing(state), command)) return [];
-      return [{ type: 'EntitlementGranted', data: { entitlement, source } }];
-    }
-    case 'RevokeEntitlement': {
-      const { entitlement, source } = command;
-      if (!holds(existing(state), command)) return [];
-      return [{ type: 'EntitlementRevoked', data: { entitlement, source } }];
-    }
-    case 'ChangeDefaultStorage':
-      if (existing(state).default_storage_id === command.storageId) return [];
-      return [{ type: 'DefaultStorageChanged', data: { storage_id: command.storageId } }];
-    case 'ReplaceDefaultStorage': {
-      const { replaces, storageId } = command;
-      if (state.status !== 'existing' || state.default_storage_id !== replaces) return [];
-      return [{ type: 'DefaultStorageChanged', data: { storage_id: storageId } }];
-    }
-    // The next four follow from other events or commands, and have nothing to do in a deleted project.
-    case 'MarkInvitationMailed':
-    case 'AcceptInvitation':
-      return state.status === 'deleted' ? [] : decideInvitations(command, existing(state));
-    case 'RemoveErasedMember':
-      return state.status === 'deleted' ? [] : decideMembers(command, existing(state));
-    case 'EndGivenAccess':
-      return state.status === 'existing' ? decideGivenAccess(command, state) : [];
-    case 'InviteMember':
-    case 'AnswerInvitation':
-      return decideInvitations(command, existing(state));
-    case 'AddMember':
-    case 'ChangeMemberRole':
-    case 'RemoveMember':
-      return decideMembers(command, existing(state));
-    case 'OfferBilling':
-    case 'WithdrawBillingOffer':
-    case 'AnswerOffer':
-      return decideOffers(command, existing(state));
-    case 'IssueApiKey':
-    case 'RevokeApiKey':
-      return decideApiKeys(command, existing(state));
-  }
+    },
+    GrantEntitlement: ({ entitlement, source }, project) =>
+      holds(project, { entitlement, source })
+        ? []
+        : [{ type: 'EntitlementGranted', data: { entitlement, source } }],
+    RevokeEntitlement: ({ entitlement, source }, project) =>
+      holds(project, { entitlement, source })
+        ? [{ type: 'EntitlementRevoked', data: { entitlement, source } }]
+        : [],
+    ChangeDefaultStorage: ({ storageId: storage_id }, { default_storage_id }) =>
+      default_storage_id === storage_id ? [] : [{ type: 'DefaultStorageChanged', data: { storage_id } }],
+    ...invitationDecisions,
+    ...memberDecisions,
+    ...offerDecisions,
+    ...apiKeyDecisions,
+  },
+  existing,
+);
+
+/** The deletion, and what follows from other events or commands: these have nothing to do in a deleted project. */
+const overWhenDeleted: ReadonlySet<ProjectCommand['type']> = new Set([
+  ...(['Delete', 'DeleteIfAlone', 'RemoveErasedMember'] as const),
+  ...(['MarkInvitationMailed', 'AcceptInvitation'] as const),
+]);
+
+const decideOpen = decideBy<ProjectCommand, ProjectState, ProjectEvent>({
+  // The id derives from the command, so an earlier attempt made the existing project.
+  Create: ({ name, ownerId: owner_id }, { status }) =>
+    status === 'absent' ? [{ type: 'ProjectCreated', data: { name, owner_id } }] : [],
+  ReplaceDefaultStorage: ({ replaces, storageId: storage_id }, state) =>
+    state.status === 'existing' && state.default_storage_id === replaces
+      ? [{ type: 'DefaultStorageChanged', data: { storage_id } }]
+      : [],
+  EndGivenAccess: (command, state) => (state.status === 'existing' ? decideGivenAccess(command, state) : []),
+  ...decideExisting,
+});
+
+function decide(command: ProjectCommand, state: ProjectState): readonly ProjectEvent[] {
+  return state.status === 'deleted' && overWhenDeleted.has(command.type) ? [] : decideOpen(command, state);
 }
 
 function change(
@@ -121,14 +118,6 @@ function change(
   return events;
 }
 
-function deleteIfAlone(userId: string, state: ProjectState): readonly ProjectEvent[] {
-  if (state.status === 'deleted') return [];
-  const project = existing(state);
-  if (roleIn(project, userId) === null) rejectProject('member_not_found', 'there is no such member');
-  if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
-  return [{ type: 'ProjectDeleted', data: {} }];
-}
-
 function existing(state: ProjectState): ExistingProject {
   return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
 }
@@ -146,8 +135,8 @@ export function sourcesOf(
   return entitlements.filter((grant) => grant.entitlement === entitlement).map(({ source }) => source);
 }
 
-export const projectAggregate: Aggregate<ProjectState, ProjectCommand, ProjectEvent> = {
-  category: projectCategory,
-  codec: projectCodec,
-  decider: { initialState, decide, evolve },
-};
+export const projectAggregate = defineAggregate<ProjectState, ProjectCommand, ProjectEvent>(projectEvents, {
+  initialState,
+  decide,
+  evolve,
+});

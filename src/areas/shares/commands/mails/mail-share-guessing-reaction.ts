@@ -1,15 +1,10 @@
 import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
-import { shareCategory, shareCodec, type ShareEvent } from '../../domain/share/events.js';
 import { shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
-import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/messages.js';
 import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { makeFindShareRecipient } from './share-messages.js';
-
-type LimitReached = Extract<ShareEvent, { type: 'ShareGuessingLimitReached' }>;
 
 const kind = 'share_guessed_at';
 
@@ -17,20 +12,15 @@ const kind = 'share_guessed_at';
  * Mails the sharer that wrong passwords have reached the limit of a share, at most once a day. It mails nothing when the
  * share is revoked, or after a day. `FindShareRecipient` says who gets the mail in place of the sharer.
  */
-export function makeMailShareGuessing(
-  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
-): Reaction<LimitReached> {
+export function makeMailShareGuessing(deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>) {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
 
-  return makeMailReaction<LimitReached>(deps, {
+  return makeMailReaction(deps, shareAggregate, ['ShareGuessingLimitReached'], {
     name: 'mail-share-guessing',
-    category: shareCategory,
-    codec: shareCodec,
-    types: ['ShareGuessingLimitReached'],
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs(kind)),
-    prepare: async (event) => {
-      const { state: share } = await handler.load(shareAggregate, streamIdOf(event));
+    prepare: async (id, event) => {
+      const { state: share } = await handler.load(shareAggregate, id);
       if (share.status !== 'open') return null;
       const { state: notice } = await handler.load(securityNoticeAggregate, event.id);
       const recipient = notice.mailed ? null : await findRecipient(share);
@@ -38,13 +28,16 @@ export function makeMailShareGuessing(
       const message = securityNoticeMessage({ kind, at: event.recordedAt, publicUrl });
       return { to: recipient.to, person: recipient.userId, ...message };
     },
-    record: async (event, outcome, context) => {
-      const { state: share } = await handler.load(shareAggregate, streamIdOf(event));
+    record: async (id, event, outcome, context) => {
+      const { state: share } = await handler.load(shareAggregate, id);
       const recipient = share.status === 'open' ? await findRecipient(share) : null;
       if (recipient === null) return;
-      const target = { aggregate: securityNoticeAggregate, id: event.id };
       const { userId } = recipient;
-      await handler.handle(target, { type: 'MarkMailed', userId, kind, outcome }, context);
+      await handler.handle(
+        securityNoticeAggregate.at(event.id),
+        { type: 'MarkMailed', userId, kind, outcome },
+        context,
+      );
     },
   });
 }

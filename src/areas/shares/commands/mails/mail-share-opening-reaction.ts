@@ -1,24 +1,12 @@
-import {
-  securityNoticeCategory,
-  securityNoticeCodec,
-  type SecurityNoticeEvent,
-} from '../../../accounts/domain/security-notice/events.js';
 import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
-import {
-  shareAccessCategory,
-  shareAccessCodec,
-  type ShareAccessEvent,
-} from '../../domain/share-access/events.js';
 import { type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
-import type { Reaction } from '../../../../event-sourcing/effects/reaction.js';
 import { securityNoticeMessage } from '../../../accounts/mail/messages.js';
 import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { makeFindShareRecipient } from './share-messages.js';
-
-type Opened = Extract<ShareAccessEvent, { type: 'ShareVerified' }>;
-type Requested = Extract<SecurityNoticeEvent, { type: 'SecurityNoticeRequested' }>;
+import { on } from '../../../../event-sourcing/effects/reaction.js';
+import { shareAccessAggregate } from '../../domain/share-access/share-access.js';
 
 const kind = 'share_opened';
 
@@ -28,43 +16,38 @@ const endOf = (openedAt: Date): Date => new Date(openedAt.getTime() + securityNo
  * Requests the mail about the first opening of a share, once for a share. Openings at the same moment append to one stream,
  * `securitynotice-<share id>`, so one of them requests the mail: claims keep apart the turns of one event only.
  */
-export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'>): Reaction<Opened> {
-  return {
+export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'>) {
+  return on(shareAccessAggregate, ['ShareVerified'], {
     name: 'request-opening-notices',
-    category: shareAccessCategory,
-    codec: shareAccessCodec,
-    types: ['ShareVerified'],
     deadline: ({ recordedAt }) => endOf(recordedAt),
-    asks: async ({ data: { share_id: shareId } }) => {
-      if ((await notifying(handler, shareId)) === null) return 'no';
+    isDue: async (_, { data: { share_id: shareId } }) => {
+      if ((await notifying(handler, shareId)) === null) return false;
       const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
-      return notice.requested ? 'no' : 'yes';
+      return !notice.requested;
     },
-    conclude: async (event, context) => {
+    run: async (_, context, event) => {
       const shareId = event.data.share_id;
-      const target = { aggregate: securityNoticeAggregate, id: shareId };
-      await handler.handle(target, { type: 'Request', shareId, openedAt: event.recordedAt }, context);
+      await handler.handle(
+        securityNoticeAggregate.at(shareId),
+        { type: 'Request', shareId, openedAt: event.recordedAt },
+        context,
+      );
     },
-  };
+  });
 }
 
 /**
  * Mails the sharer that a share was opened for the first time, unless the share says `notify_sharer: false`. It mails
  * nothing when the share is revoked, or after a day.
  */
-export function makeMailShareOpening(
-  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>,
-): Reaction<Requested> {
+export function makeMailShareOpening(deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>) {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
 
-  return makeMailReaction<Requested>(deps, {
+  return makeMailReaction(deps, securityNoticeAggregate, ['SecurityNoticeRequested'], {
     name: 'mail-first-openings',
-    category: securityNoticeCategory,
-    codec: securityNoticeCodec,
-    types: ['SecurityNoticeRequested'],
     deadline: ({ data }) => endOf(new Date(data.opened_at)),
-    prepare: async ({ data: { share_id: shareId, opened_at } }) => {
+    prepare: async (_, { data: { share_id: shareId, opened_at } }) => {
       const share = await notifying(handler, shareId);
       if (share === null) return null;
       const { state: notice } = await handler.load(securityNoticeAggregate, shareId);
@@ -73,13 +56,16 @@ export function makeMailShareOpening(
       const message = securityNoticeMessage({ kind, at: new Date(opened_at), publicUrl });
       return { to: recipient.to, person: recipient.userId, ...message };
     },
-    record: async ({ data: { share_id: shareId } }, outcome, context) => {
+    record: async (_, { data: { share_id: shareId } }, outcome, context) => {
       const { state: share } = await handler.load(shareAggregate, shareId);
       const recipient = share.status === 'open' ? await findRecipient(share) : null;
       if (recipient === null) return;
-      const target = { aggregate: securityNoticeAggregate, id: shareId };
       const { userId } = recipient;
-      await handler.handle(target, { type: 'MarkMailed', userId, kind, outcome }, context);
+      await handler.handle(
+        securityNoticeAggregate.at(shareId),
+        { type: 'MarkMailed', userId, kind, outcome },
+        context,
+      );
     },
   });
 }

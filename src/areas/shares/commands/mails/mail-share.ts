@@ -6,12 +6,7 @@ import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectProject } from '../../../projects/domain/project/state.js';
 import { isProtected, isUsable, openShare, shareAggregate } from '../../domain/share/share.js';
 import { rejectShare } from '../../domain/share/rejections.js';
-import {
-  type ShareMailEvent,
-  shareMailAddressesMax,
-  shareMailCategory,
-  shareMailCodec,
-} from '../../domain/share-mail/events.js';
+import { type ShareMailEvent, shareMailAddressesMax } from '../../domain/share-mail/events.js';
 import {
   allMailed,
   checkShareMailMessage,
@@ -27,10 +22,11 @@ import type { Visits } from '../visiting/visits.js';
 import type { SharedClaim, SharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
 import { roleIn } from '../../../projects/domain/project/fold.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import type { Reaction, ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
+import type { ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import { shareLinkMessage } from './share-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
+import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 /**
  * Destroys the key of the addresses and of the message of a request when all its mails have gone, and at the latest when
@@ -40,29 +36,25 @@ export function makeForgetShareMails({
   handler,
   sealer,
   clock,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'clock'>): Reaction<ShareMailEvent> {
-  return {
+}: Pick<ShareDeps, 'handler' | 'sealer' | 'clock'>) {
+  return on(shareMailAggregate, ['ShareMailRequested', 'ShareMailed'], {
     name: 'forget-share-mails',
-    category: shareMailCategory,
-    codec: shareMailCodec,
-    types: ['ShareMailRequested', 'ShareMailed'],
     hasTimers: true,
     // Destroying a key again costs no more than to read whether it exists.
-    asks: async (event) => {
-      const { state } = await handler.load(shareMailAggregate, streamIdOf(event));
-      if (event.type === 'ShareMailed') return allMailed(state) ? 'yes' : 'no';
+    isDue: async (id, event) => {
+      const { state } = await handler.load(shareMailAggregate, id);
+      if (event.type === 'ShareMailed') return allMailed(state);
       // One event of a request is enough, and `ShareMailed` has destroyed the key of a request that is done.
-      if (event.data.number > 0 || allMailed(state)) return 'no';
+      if (event.data.number > 0 || allMailed(state)) return false;
       const endsAt = new Date(event.recordedAt.getTime() + shareMailLifetimeMs);
-      return clock.now() < endsAt ? { notBefore: endsAt } : 'yes';
+      return clock.now() < endsAt ? { notBefore: endsAt } : true;
     },
-    conclude: async (event) => {
-      const mailId = streamIdOf(event);
+    run: async (mailId) => {
       const { state } = await handler.load(shareMailAggregate, mailId);
       if (state.status === 'absent') return;
       await sealer.destroy({ kind: 'share-mail', projectId: state.projectId, mailId });
     },
-  };
+  });
 }
 
 type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
@@ -73,16 +65,13 @@ type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
  */
 export function makeMailShareLinks(
   deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'>,
-): Reaction<Requested> {
+) {
   const { handler, sealer, shares, users, clock, publicUrl } = deps;
-  return makeMailReaction<Requested>(deps, {
+  return makeMailReaction(deps, shareMailAggregate, ['ShareMailRequested'], {
     name: 'mail-share-links',
-    category: shareMailCategory,
-    codec: shareMailCodec,
-    types: ['ShareMailRequested'],
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + shareMailLifetimeMs),
-    prepare: async (event) => {
-      const { state: mail } = await handler.load(shareMailAggregate, streamIdOf(event));
+    prepare: async (id, event) => {
+      const { state: mail } = await handler.load(shareMailAggregate, id);
       if (mail.status === 'absent' || mail.mailed.has(event.data.number)) return null;
       const [texts, about] = await Promise.all([openTexts(event), openLink(event)]);
       if (texts === null || about === null) return null;
@@ -90,10 +79,9 @@ export function makeMailShareLinks(
       const { to, message } = texts;
       return { to, ...shareLinkMessage({ ...about, sender, message, publicUrl }) };
     },
-    record: async (event, outcome, context) => {
-      const target = { aggregate: shareMailAggregate, id: streamIdOf(event) };
+    record: async (id, event, outcome, context) => {
       const { number } = event.data;
-      await handler.handle(target, { type: 'MarkMailed', number, outcome }, context);
+      await handler.handle(shareMailAggregate.at(id), { type: 'MarkMailed', number, outcome }, context);
     },
   });
 
@@ -131,11 +119,7 @@ type ShareMailLimitName = 'share_mail_project' | 'share_mail_sender' | 'share_ma
  * under their keyed digests, in all processes.
  * @throws TooManyAttempts; StoreUnavailable; Overloaded
  */
-type CountShareMails = (request: {
-  readonly projectId: string;
-  readonly sentBy: string;
-  readonly emailDigests: readonly string[];
-}) => Promise<void>;
+type CountShareMails = ReturnType<typeof makeCountShareMails>;
 
 const tooMany: Readonly<Record<ShareMailLimitName, string>> = {
   share_mail_project: 'the project has mailed links to too many addresses; wait and try again',
@@ -147,8 +131,16 @@ export function makeCountShareMails({
   limiter,
 }: {
   readonly limiter: SharedRateLimiter<ShareMailLimitName>;
-}): CountShareMails {
-  return async ({ projectId, sentBy, emailDigests }) => {
+}) {
+  return async ({
+    projectId,
+    sentBy,
+    emailDigests,
+  }: {
+    readonly projectId: string;
+    readonly sentBy: string;
+    readonly emailDigests: readonly string[];
+  }) => {
     const times = emailDigests.length;
     const claims: SharedClaim<ShareMailLimitName>[] = [
       { name: 'share_mail_project', key: projectId, times },
@@ -172,15 +164,6 @@ export interface MailShareInput extends ShareAddress, NewShareMail {
   readonly sender: { readonly actorId: string; readonly session: ActingSession } | { readonly keyId: string };
 }
 
-/**
- * Mails the link of a share that opens for visitors (src/areas/shares/README.md#mails-with-the-link). It asks for no account, so known
- * and unknown addresses make the same store calls. A repeated command mails nothing more.
- * @returns the number of addresses
- * @throws CommandRejected invalid_request, share_not_found, share_not_open, mail_not_configured, email_not_verified,
- * api_key_not_found; TooManyAttempts; StoreUnavailable
- */
-export type MailShare = (input: MailShareInput, context: CommandContext) => Promise<number>;
-
 /** Checks what needs no store. @throws CommandRejected invalid_request */
 export function checkShareMail({ to, message }: NewShareMail): {
   readonly addresses: readonly EmailAddress[];
@@ -202,6 +185,13 @@ export function checkShareMail({ to, message }: NewShareMail): {
   return { addresses, message: checkShareMailMessage(message) };
 }
 
+/**
+ * Mails the link of a share that opens for visitors (src/areas/shares/README.md#mails-with-the-link). It asks for no account, so known
+ * and unknown addresses make the same store calls. A repeated command mails nothing more.
+ * @returns the number of addresses
+ * @throws CommandRejected invalid_request, share_not_found, share_not_open, mail_not_configured, email_not_verified,
+ * api_key_not_found; TooManyAttempts; StoreUnavailable
+ */
 export function makeMailShare({
   handler,
   sealer,
@@ -211,12 +201,12 @@ export function makeMailShare({
   findSharedAssets,
   requireProved,
   countShareMails,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'digests' | 'clock' | 'mailConfigured'> &
+}: ShareDeps &
   Pick<Visits, 'findSharedAssets'> & {
     readonly requireProved: RequireProved;
     readonly countShareMails: CountShareMails;
-  }): MailShare {
-  return async (input, context) => {
+  }) {
+  return async (input: MailShareInput, context: CommandContext) => {
     const { projectId, shareId } = input;
     const { addresses, message } = checkShareMail(input);
     const mailId = derivedId(context, 'share-mail');
@@ -235,7 +225,7 @@ export function makeMailShare({
     const sealed = await sealMails({ projectId, mailId }, addresses, message);
     if (sealed === null) return addresses.length;
     await handler.handle(
-      { aggregate: shareMailAggregate, id: mailId },
+      shareMailAggregate.at(mailId),
       { type: 'Request', projectId, shareId, sentBy, ...sealed },
       context,
     );

@@ -19,15 +19,11 @@ interface ShareRecipient {
  * share or the sharer has left. Null where the address is not proved, because a stranger may have registered it.
  * @throws StoreUnavailable; errors of `Sealer.open`
  */
-type FindShareRecipient = (
-  share: Pick<OpenShare, 'project_id' | 'created_by'>,
-) => Promise<ShareRecipient | null>;
-
-export function makeFindShareRecipient({
-  handler,
-  sealer,
-}: Pick<ShareDeps, 'handler' | 'sealer'>): FindShareRecipient {
-  return async ({ project_id, created_by }) => {
+export function makeFindShareRecipient({ handler, sealer }: Pick<ShareDeps, 'handler' | 'sealer'>) {
+  return async ({
+    project_id,
+    created_by,
+  }: Pick<OpenShare, 'project_id' | 'created_by'>): Promise<ShareRecipient | null> => {
     const { state: project } = await handler.load(projectAggregate, project_id);
     if (project.status !== 'existing') return null;
     const isMember = created_by !== null && roleIn(project, created_by) !== null;

@@ -66,19 +66,6 @@ export async function writePlaylist(
   return texts.join('');
 }
 
-/** Keeps signed playlists while their URLs are equal, so that many players of one playlist cost one read of the bucket. */
-export interface KeptPlaylists {
-  /**
-   * Returns the kept playlist, or makes it. Callers that ask for the same one wait for one making.
-   * @param place `same`: equal for calls whose URLs are equal
-   * @throws Overloaded while many other playlists of the asset are made; the errors of `make`
-   */
-  get(
-    place: { readonly assetId: string; readonly same: string },
-    make: () => Promise<SignedPlaylist>,
-  ): Promise<SignedPlaylist>;
-}
-
 type Outcome = { readonly signed: SignedPlaylist } | { readonly refusal: CommandRejected };
 
 /** Playlists of one asset that are made at once. A customer with a playlist of many playlists holds up no other. */
@@ -89,7 +76,8 @@ const keptMax = 32 * 2 ** 20;
 /** For how long a stream that is still being written, and one that is refused, are kept, in ms. */
 const [growingMs, refusedMs] = [1_000, 10_000];
 
-export function makeKeptPlaylists(clock: SteadyClock): KeptPlaylists {
+/** Keeps signed playlists while their URLs are equal, so that many players of one playlist cost one read of the bucket. */
+export function makeKeptPlaylists(clock: SteadyClock) {
   const kept = new LRUCache<string, { readonly outcome: Outcome; readonly untilMs: number }>({
     maxSize: keptMax,
     sizeCalculation: ({ outcome }, { length }) => length + sizeOf(outcome),
@@ -98,7 +86,15 @@ export function makeKeptPlaylists(clock: SteadyClock): KeptPlaylists {
   const places = makeKeyedSemaphore({ permits: madeAtOnce, waitingMax });
 
   return {
-    get: async ({ assetId, same }, make) => {
+    /**
+     * Returns the kept playlist, or makes it. Callers that ask for the same one wait for one making.
+     * @param place `same`: equal for calls whose URLs are equal
+     * @throws Overloaded while many other playlists of the asset are made; the errors of `make`
+     */
+    get: async (
+      { assetId, same }: { readonly assetId: string; readonly same: string },
+      make: () => Promise<SignedPlaylist>,
+    ) => {
       const key = `${assetId} ${same}`;
       const found = kept.get(key);
       const isFresh = found !== undefined && steadyMsOf(clock) < found.untilMs;

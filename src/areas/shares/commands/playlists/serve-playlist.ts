@@ -23,6 +23,12 @@ export interface ServedPlaylist {
   readonly maxAgeSeconds: number;
 }
 
+/** Playlists that a process signs at once: each takes some megabytes. */
+const atOnce = 8;
+/** Reads from the bucket of one storage at once. A slow bucket holds up no other. */
+const readsAtOnce = 16;
+const maxAgeSeconds = 300;
+
 /**
  * Reads a playlist from the bucket and signs the URLs in it (src/areas/assets/README.md#playlists). A visitor gets it while the share is
  * open. No URL outlives the end of the share.
@@ -30,14 +36,6 @@ export interface ServedPlaylist {
  * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are
  * read
  */
-export type ServePlaylist = (token: string) => Promise<ServedPlaylist>;
-
-/** Playlists that a process signs at once: each takes some megabytes. */
-const atOnce = 8;
-/** Reads from the bucket of one storage at once. A slow bucket holds up no other. */
-const readsAtOnce = 16;
-const maxAgeSeconds = 300;
-
 export function makeServePlaylist({
   clock,
   handler,
@@ -46,16 +44,16 @@ export function makeServePlaylist({
   playlistUrl,
   findSharedAssets,
   openAssetStorage,
-}: Pick<ShareDeps, 'clock' | 'handler' | 'readObject' | 'playlistTokens'> &
+}: ShareDeps &
   Pick<Visits, 'findSharedAssets'> & {
     readonly playlistUrl: PlaylistUrl;
     readonly openAssetStorage: OpenAssetStorage;
-  }): ServePlaylist {
+  }) {
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
 
-  return async (token) => {
+  return async (token: string): Promise<ServedPlaylist> => {
     const now = clock.now();
     const grant = playlistTokens.verify(token, now);
     if (grant === null) return shareNotFound();

@@ -30,18 +30,15 @@ export interface RenewedShareMedia {
 export type SharedMedia = ReturnType<typeof makeSharedMedia>;
 
 /** Makes what signs the URLs of shared assets. All throw StoreUnavailable and the errors of `Sealer.open`. */
-export function makeSharedMedia({
-  clock,
-  openStorage,
-  playlistUrl: urlOf,
-  findShareOfSession,
-  recordDownload,
-}: Pick<ShareDeps, 'clock'> &
-  Pick<Visits, 'findShareOfSession'> &
-  Pick<Accesses, 'recordDownload'> & {
-    readonly openStorage: Pick<OpenStorage, 'serving'>;
-    readonly playlistUrl: PlaylistUrl;
-  }) {
+export function makeSharedMedia(
+  deps: ShareDeps &
+    Pick<Visits, 'findShareOfSession'> &
+    Pick<Accesses, 'recordDownload'> & {
+      readonly openStorage: Pick<OpenStorage, 'serving'>;
+      readonly playlistUrl: PlaylistUrl;
+    },
+) {
+  const { clock, openStorage, playlistUrl: urlOf, findShareOfSession, recordDownload } = deps;
   return {
     signSharedMedia,
     /**

@@ -20,38 +20,25 @@ export interface SharePasswordTry {
 }
 
 /** Checks passwords of shares, and slows guessing down (src/security/README.md#guessing). */
-export interface TrySharePassword {
-  /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
-  matches(tried: SharePasswordTry, context: CommandContext): Promise<boolean>;
-  /**
-   * Hashes a password for a share that does not open, at the cost of a wrong one. No password is right there, so the
-   * hash waits behind those of all clients. @throws TooManyAttempts
-   */
-  matchesNone(password: string): Promise<void>;
-}
+export type TrySharePassword = ReturnType<typeof makeTrySharePassword>;
 
 const advice =
   'this password cannot be checked: ask the sender to set a new one, or the operator to restore the missing key';
 
-export function makeTrySharePassword({
-  handler,
-  sealer,
-  sharePasswords,
-  guards,
-  background,
-  onUncheckable,
-  clock,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'sharePasswords' | 'background' | 'clock'> & {
-  /** By the class of the length of the password. */
-  readonly guards: Readonly<Record<PasswordClass, Guard>>;
-  readonly onUncheckable: OnUncheckable;
-}): TrySharePassword {
+export function makeTrySharePassword(
+  deps: ShareDeps & {
+    /** By the class of the length of the password. */
+    readonly guards: Readonly<Record<PasswordClass, Guard>>;
+    readonly onUncheckable: OnUncheckable;
+  },
+) {
+  const { handler, sealer, sharePasswords, guards, background, onUncheckable, clock } = deps;
   return {
-    matches: async (tried, context) => {
+    /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
+    matches: async (tried: SharePasswordTry, context: CommandContext) => {
       const { shareId, share, clientIp, known } = tried;
       // A visitor hashes among those of its network: sessions of many shares would take the lane of known devices.
       const by = { ip: clientIp, known: null };
-      const target = { aggregate: shareAggregate, id: shareId };
       const attempt = {
         // A new password is another secret, so it begins with no failures.
         subject: `${shareId} ${share.password_generation}`,
@@ -61,7 +48,7 @@ export function makeTrySharePassword({
         },
         tell: async () => {
           const command = { type: 'RecordGuessing', now: clock.now() } as const;
-          await handler.handle(target, command, stepContext(context, 'guessing'));
+          await handler.handle(shareAggregate.at(shareId), command, stepContext(context, 'guessing'));
         },
       };
       const run = () => guards[share.password_class].run(attempt, () => check(tried, by));
@@ -72,7 +59,11 @@ export function makeTrySharePassword({
       if (isThrottled) throw new TooManyAttempts(outcome.retryAfterSeconds);
       return false;
     },
-    matchesNone: async (password) => {
+    /**
+     * Hashes a password for a share that does not open, at the cost of a wrong one. No password is right there, so the
+     * hash waits behind those of all clients. @throws TooManyAttempts
+     */
+    matchesNone: async (password: string) => {
       await refuseWhenFull(async () => {
         for (const form of formsOf(password)) await sharePasswords.verifyNone(form, null);
       });
@@ -105,7 +96,7 @@ export function makeTrySharePassword({
     if (throttled_at !== null && now.getTime() - throttled_at.getTime() < throttledEveryMs) return;
     background.startOnce(`throttled ${shareId}`, 'the throttling of a share was not recorded', async () => {
       const command = { type: 'RecordThrottled', failures: Math.max(1, recent), now } as const;
-      await handler.handle({ aggregate: shareAggregate, id: shareId }, command, context);
+      await handler.handle(shareAggregate.at(shareId), command, context);
     });
   }
 }

@@ -43,17 +43,15 @@ export interface OpenedShare {
   readonly sessionEndsAt: Date;
 }
 
+/** The life of a share session (src/areas/shares/README.md#share-verification). */
+const sessionMs = 12 * 3_600_000;
+
 /**
  * Checks a share's password (src/areas/shares/README.md#share-verification). A repeated command checks again, signs new URLs, and
  * counts one use in all.
  * @throws CommandRejected share_not_found, share_password_wrong, password_not_checkable;
  * TooManyAttempts; StoreUnavailable
  */
-export type VerifyShare = (input: VerifyShareInput, context: CommandContext) => Promise<OpenedShare>;
-
-/** The life of a share session (src/areas/shares/README.md#share-verification). */
-const sessionMs = 12 * 3_600_000;
-
 export function makeVerifyShare({
   handler,
   sealer,
@@ -68,15 +66,15 @@ export function makeVerifyShare({
   signSharedMedia,
   recordAccess,
   shareSessions,
-}: Pick<
-  ShareDeps,
-  'handler' | 'sealer' | 'digests' | 'clock' | 'shares' | 'assets' | 'shareSessions' | 'users'
-> & {
+}: ShareDeps & {
   readonly trySharePassword: TrySharePassword;
 } & Pick<Visits, 'findVisitedShare' | 'endingFor'> &
   Pick<SharedMedia, 'signSharedMedia'> &
-  Pick<Accesses, 'recordAccess'>): VerifyShare {
-  return async ({ token, password, clientIp, session: earlier, known = null }, context) => {
+  Pick<Accesses, 'recordAccess'>) {
+  return async (
+    { token, password, clientIp, session: earlier, known = null }: VerifyShareInput,
+    context: CommandContext,
+  ): Promise<OpenedShare> => {
     const accessId = derivedId(context, 'share-access');
     const found = await findVisitedShare(token, accessId);
     if (found === null) {
@@ -155,11 +153,7 @@ export function makeVerifyShare({
         shareAggregate.decider.decide(command, state);
         return null;
       }
-      const { documents } = await handler.handle(
-        { aggregate: shareAggregate, id: shareId },
-        command,
-        context,
-      );
+      const { documents } = await handler.handle(shareAggregate.at(shareId), command, context);
       return shares.remainingUses(documents);
     } catch (error) {
       // The password changed after the check.

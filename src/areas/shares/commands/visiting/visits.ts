@@ -34,7 +34,7 @@ export type Accesses = ReturnType<typeof makeAccesses>;
 const requestMs = 15_000;
 
 /** Makes what records the accesses of shares, each in a separate stream. A repetition changes nothing. All throw StoreUnavailable. */
-export function makeAccesses({ handler, clock }: Pick<ShareDeps, 'handler' | 'clock'>) {
+export function makeAccesses({ handler, clock }: ShareDeps) {
   return {
     recordAccess,
     /** Records that the visitor saves a file of an asset. */
@@ -43,8 +43,11 @@ export function makeAccesses({ handler, clock }: Pick<ShareDeps, 'handler' | 'cl
       download: Omit<Downloaded, 'type'>,
       context: CommandContext,
     ): Promise<void> => {
-      const target = { aggregate: shareAccessAggregate, id: accessId };
-      await handler.handle(target, { type: 'RecordDownload', ...download }, context);
+      await handler.handle(
+        shareAccessAggregate.at(accessId),
+        { type: 'RecordDownload', ...download },
+        context,
+      );
     },
     /** Records an access that a share counted, after a crash of the request that counted it. */
     recordCountedAccesses: on(shareAggregate, ['ShareUsed'], {
@@ -69,8 +72,12 @@ export function makeAccesses({ handler, clock }: Pick<ShareDeps, 'handler' | 'cl
     access: Omit<Recorded, 'type'>,
     context: CommandContext,
   ): Promise<void> {
-    const target = { aggregate: shareAccessAggregate, id: accessId };
-    await handler.handle(target, { type: 'Record', ...access }, context, loadOfNew(context));
+    await handler.handle(
+      shareAccessAggregate.at(accessId),
+      { type: 'Record', ...access },
+      context,
+      loadOfNew(context),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
-import { shareAccessCodec, type ShareAccessEvent, shareAccessCategory } from './events.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { type ShareAccessEvent, shareAccessEvents } from './events.js';
 
 export interface ShareAccessState {
   readonly recorded: boolean;
@@ -34,8 +35,7 @@ function decide(
   return counts ? [{ type: 'ShareDownloaded', data }] : [];
 }
 
-export const shareAccessAggregate: Aggregate<ShareAccessState, ShareAccessCommand, ShareAccessEvent> = {
-  category: shareAccessCategory,
-  codec: shareAccessCodec,
-  decider: { initialState, decide, evolve },
-};
+export const shareAccessAggregate = defineAggregate<ShareAccessState, ShareAccessCommand, ShareAccessEvent>(
+  shareAccessEvents,
+  { initialState, decide, evolve },
+);

@@ -1,8 +1,9 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { checkText } from '../../../../validation/text.js';
-import { shareMailCategory, shareMailCodec, type ShareMailEvent } from './events.js';
+import { type ShareMailEvent, shareMailEvents } from './events.js';
 
 export type ShareMailState =
   | { readonly status: 'absent' }
@@ -72,8 +73,7 @@ export function checkShareMailMessage(message: string | null): string | null {
     : checkText(message, 'message', shareMailMessageMax);
 }
 
-export const shareMailAggregate: Aggregate<ShareMailState, ShareMailCommand, ShareMailEvent> = {
-  category: shareMailCategory,
-  codec: shareMailCodec,
-  decider: { initialState, decide, evolve },
-};
+export const shareMailAggregate = defineAggregate<ShareMailState, ShareMailCommand, ShareMailEvent>(
+  shareMailEvents,
+  { initialState, decide, evolve },
+);

@@ -1,6 +1,7 @@
-import type { Aggregate, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
-import { type NewShare, shareCategory, shareCodec, type ShareEvent, type ShareTerms } from './events.js';
+import { type NewShare, type ShareEvent, type ShareTerms, shareEvents } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
 import { applyEvent, newShare, remainingUses, type ShareFields } from './fold.js';
@@ -83,36 +84,35 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
   }
 }
 
-function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[] {
-  switch (command.type) {
-    case 'Create':
-      // The id derives from the command, so an earlier attempt made the existing share.
-      return state.status === 'absent' ? [{ type: 'ShareCreated', data: command.share }] : [];
-    case 'Change':
-      return change(command, openShare(state, command.projectId));
-    case 'Use':
-      return use(command, state);
-    case 'RecordThrottled': {
-      if (state.status !== 'open') return [];
-      const lastMs = state.throttled_at?.getTime() ?? -Infinity;
-      if (command.now.getTime() - lastMs < throttledEveryMs) return [];
-      return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
-    }
-    case 'RecordGuessing': {
-      if (state.status !== 'open') return [];
-      const lastMs = state.guessed_at?.getTime() ?? -Infinity;
-      if (command.now.getTime() - lastMs < shareGuessedEveryMs) return [];
-      return [{ type: 'ShareGuessingLimitReached', data: {} }];
-    }
-    case 'Revoke':
-      openShare(state, command.projectId);
-      return [{ type: 'ShareRevoked', data: {} }];
-    case 'RevokeOrphaned':
-      if (state.status === 'revoked') return [];
-      open(state);
-      return [{ type: 'ShareRevoked', data: {} }];
-  }
-}
+const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
+  Create: (command, state) => {
+    // The id derives from the command, so an earlier attempt made the existing share.
+    return state.status === 'absent' ? [{ type: 'ShareCreated', data: command.share }] : [];
+  },
+  Change: (command, state) => change(command, openShare(state, command.projectId)),
+  Use: (command, state) => use(command, state),
+  RecordThrottled: (command, state) => {
+    if (state.status !== 'open') return [];
+    const lastMs = state.throttled_at?.getTime() ?? -Infinity;
+    if (command.now.getTime() - lastMs < throttledEveryMs) return [];
+    return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
+  },
+  RecordGuessing: (command, state) => {
+    if (state.status !== 'open') return [];
+    const lastMs = state.guessed_at?.getTime() ?? -Infinity;
+    if (command.now.getTime() - lastMs < shareGuessedEveryMs) return [];
+    return [{ type: 'ShareGuessingLimitReached', data: {} }];
+  },
+  Revoke: (command, state) => {
+    openShare(state, command.projectId);
+    return [{ type: 'ShareRevoked', data: {} }];
+  },
+  RevokeOrphaned: (_, state) => {
+    if (state.status === 'revoked') return [];
+    open(state);
+    return [{ type: 'ShareRevoked', data: {} }];
+  },
+});
 
 function change(
   { changes, password }: Extract<ShareCommand, { type: 'Change' }>,
@@ -182,11 +182,11 @@ function open(state: ShareState): OpenShare {
   return state.status === 'open' ? state : shareNotFound();
 }
 
-export const shareAggregate: Aggregate<ShareState, ShareCommand, ShareEvent> = {
-  category: shareCategory,
-  codec: shareCodec,
-  decider: { initialState, decide, evolve },
-};
+export const shareAggregate = defineAggregate<ShareState, ShareCommand, ShareEvent>(shareEvents, {
+  initialState,
+  decide,
+  evolve,
+});
 
 /** An immutable set of the ids of accesses. */
 export interface AccessSet {

@@ -26,7 +26,6 @@ export const shareLives = {
   '7d': 7 * 86_400_000,
   '30d': 30 * 86_400_000,
 } as const;
-export type ShareLife = keyof typeof shareLives;
 
 /** Checks the title of a share and trims it; null and blank: no title. @throws CommandRejected invalid_request */
 export function checkShareTitle(title: string | null): string | null {

@@ -3,16 +3,11 @@ import type { ShareFormats } from './player/formats.js';
 import type { Opening } from './opening/share-reply.js';
 import type { ShareWords } from './texts.js';
 
-/** The button that saves all files of a share, one after the other. The signed URLs have their names. */
-export interface DownloadAll {
-  /** Shows the button where the share has several files and allows downloads. */
-  readonly show: (opening: Opening) => void;
-}
-
 /** Browsers start a download after the click that asked for it, and the next ones after a pause. */
 const pauseMs = 1_500;
 
 /**
+ * The button that saves all files of a share, one after the other. The signed URLs have their names.
  * @param given.opening returns the opening with its freshest URLs; null when the page shows none any more
  * @param given.onSave receives the id of each file
  */
@@ -21,7 +16,7 @@ export function makeDownloadAll(given: {
   readonly formats: ShareFormats;
   readonly opening: () => Opening | null;
   readonly onSave: (id: string) => void;
-}): DownloadAll {
+}) {
   const { words, formats } = given;
   const button = byId('download-all', HTMLButtonElement);
   const line = byId('download-state', HTMLParagraphElement);
@@ -45,7 +40,8 @@ export function makeDownloadAll(given: {
   }
 
   return {
-    show: ({ share, files }) => {
+    /** Shows the button where the share has several files and allows downloads. */
+    show: ({ share, files }: Opening) => {
       button.hidden = files.length < 2 || !share.allow_download;
       line.textContent = '';
     },

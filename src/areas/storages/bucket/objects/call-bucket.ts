@@ -23,17 +23,20 @@ export type DeleteAnswer =
     };
 
 /** Deletes one object (DeleteObject of S3, OSS and COS). The outgoing client limits the time. @throws the signal's reason */
-export type DeleteObject = (
-  target: {
-    readonly urls: BucketUrls;
-    /** The whole key in the bucket. */
-    readonly key: string;
-  },
-  signal?: AbortSignal,
-) => Promise<DeleteAnswer>;
+export type DeleteObject = ReturnType<typeof makeDeleteObject>;
 
-export function makeDeleteObject(calls: BucketCalls): DeleteObject {
-  return async ({ urls, key }, signal) => {
+export function makeDeleteObject(calls: BucketCalls) {
+  return async (
+    {
+      urls,
+      key,
+    }: {
+      readonly urls: BucketUrls;
+      /** The whole key in the bucket. */
+      readonly key: string;
+    },
+    signal?: AbortSignal,
+  ) => {
     const reply = await callBucket(calls, urls, { method: 'DELETE', key }, { signal });
     if (!(reply instanceof OutgoingError)) return answerOf(reply);
     return { cause: failureOfConnection(reply.failure).code, providerCode: null, isAnswered: false };

@@ -10,18 +10,22 @@ import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js'
 export type ReadAnswer = { readonly body: Buffer } | 'missing' | 'refused' | 'away' | 'too_large';
 
 /** Reads a small object from the bucket itself. The outgoing client limits the time. @throws the signal's reason */
-export type ReadObject = (
-  target: {
-    readonly urls: BucketUrls;
-    /** The whole key in the bucket. */
-    readonly key: string;
-    readonly bytesMax: number;
-  },
-  signal?: AbortSignal,
-) => Promise<ReadAnswer>;
+export type ReadObject = ReturnType<typeof makeReadObject>;
 
-export function makeReadObject(calls: BucketCalls): ReadObject {
-  return async ({ urls, key, bytesMax }, signal) => {
+export function makeReadObject(calls: BucketCalls) {
+  return async (
+    {
+      urls,
+      key,
+      bytesMax,
+    }: {
+      readonly urls: BucketUrls;
+      /** The whole key in the bucket. */
+      readonly key: string;
+      readonly bytesMax: number;
+    },
+    signal?: AbortSignal,
+  ) => {
     const limits = { bodyBytesMax: bytesMax + 1, signal };
     const reply = await callBucket(calls, urls, { method: 'GET', key }, limits);
     if (reply instanceof OutgoingError) return 'away';

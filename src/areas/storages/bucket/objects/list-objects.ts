@@ -42,26 +42,32 @@ interface ListDenied {
  * Lists objects page by page, by the provider's token: ListObjectsV2 of S3 and OSS, and GET Bucket of COS, whose token is a
  * key. The outgoing client limits the time. @throws the signal's reason
  */
-export type ListObjects = (
-  target: {
-    readonly urls: BucketUrls;
-    readonly provider: DeliveryAddress['provider'];
-    /** The beginning of the whole keys; `''` for all. */
-    readonly prefix: string;
-    /** `next` of the page before; null for the first page. */
-    readonly token: string | null;
-    /** 1 to 1,000. A server may list more. */
-    readonly limit: number;
-  },
-  signal?: AbortSignal,
-) => Promise<ListAnswer>;
+export type ListObjects = ReturnType<typeof makeListObjects>;
 
 /** An encoded key takes up to 3,072 bytes, and the other fields a few hundred. */
 const objectBytesMax = 4_096;
 const tokenBytesMax = 2_048;
 
-export function makeListObjects(calls: BucketCalls): ListObjects {
-  return async ({ urls, provider, prefix, token, limit }, signal) => {
+export function makeListObjects(calls: BucketCalls) {
+  return async (
+    {
+      urls,
+      provider,
+      prefix,
+      token,
+      limit,
+    }: {
+      readonly urls: BucketUrls;
+      readonly provider: DeliveryAddress['provider'];
+      /** The beginning of the whole keys; `''` for all. */
+      readonly prefix: string;
+      /** `next` of the page before; null for the first page. */
+      readonly token: string | null;
+      /** 1 to 1,000. A server may list more. */
+      readonly limit: number;
+    },
+    signal?: AbortSignal,
+  ): Promise<ListAnswer> => {
     const query = {
       ...(provider === 'cos' ? {} : { 'list-type': '2' }),
       ...(prefix === '' ? {} : { prefix }),

@@ -27,16 +27,7 @@ type Of<More> = MultipartTarget & { readonly bucketUploadId: string } & More;
  * Requests of the service to a bucket about an upload in parts. S3, OSS and COS have the same requests and replies here
  * (Amazon: CreateMultipartUpload, ListParts, CompleteMultipartUpload, AbortMultipartUpload; OSS: InitiateMultipartUpload).
  */
-export interface Multipart {
-  /** Returns the id of the upload. */
-  start(target: MultipartTarget & { readonly mediaType: string }): Promise<string | MultipartFailureReply>;
-  /** Lists the parts after the number `after` to `after + limit` (1 to 1,000), on all pages of the bucket. */
-  listParts(
-    target: Of<{ readonly after: number; readonly limit: number }>,
-  ): Promise<readonly ListedPart[] | MultipartFailureReply>;
-  complete(target: Of<{ readonly parts: readonly ListedPart[] }>): Promise<'done' | MultipartFailureReply>;
-  abort(target: Of<object>, signal?: AbortSignal): Promise<'done' | MultipartFailureReply>;
-}
+export type Multipart = ReturnType<typeof makeMultipart>;
 
 export interface MultipartFailureReply {
   readonly failure: MultipartFailure;
@@ -49,10 +40,15 @@ const listMs = 5_000;
 /** A bucket joins parts while the client waits. The rest of the 15 s of a request is for the events. */
 const completeMs = 10_000;
 
-export function makeMultipart(calls: BucketCalls): Multipart {
+export function makeMultipart(calls: BucketCalls) {
   const { now } = calls;
   return {
-    start: async ({ urls, key, mediaType }) => {
+    /** Returns the id of the upload. */
+    start: async ({
+      urls,
+      key,
+      mediaType,
+    }: MultipartTarget & { readonly mediaType: string }): Promise<string | MultipartFailureReply> => {
       const headers = { 'content-type': mediaType };
       const reply = await send(urls, { method: 'POST', key, query: { uploads: '' }, headers });
       if ('failure' in reply) return reply;
@@ -60,7 +56,16 @@ export function makeMultipart(calls: BucketCalls): Multipart {
       const id = root === null ? '' : (textOf(root, 'UploadId')?.trim() ?? '');
       return id === '' || id.length > 1_024 ? { failure: 'away' } : id;
     },
-    listParts: async ({ urls, key, bucketUploadId: uploadId, after, limit }) => {
+    /** Lists the parts after the number `after` to `after + limit` (1 to 1,000), on all pages of the bucket. */
+    listParts: async ({
+      urls,
+      key,
+      bucketUploadId: uploadId,
+      after,
+      limit,
+    }: Of<{ readonly after: number; readonly limit: number }>): Promise<
+      readonly ListedPart[] | MultipartFailureReply
+    > => {
       const all: ListedPart[] = [];
       const endMs = now().getTime() + listMs;
       // Each page has a higher marker.
@@ -80,7 +85,12 @@ export function makeMultipart(calls: BucketCalls): Multipart {
       }
       return { failure: 'away' };
     },
-    complete: async ({ urls, key, bucketUploadId: uploadId, parts }) => {
+    complete: async ({
+      urls,
+      key,
+      bucketUploadId: uploadId,
+      parts,
+    }: Of<{ readonly parts: readonly ListedPart[] }>): Promise<'done' | MultipartFailureReply> => {
       const body = Buffer.from(completion(parts));
       const headers = { 'content-type': 'application/xml' };
       const reply = await send(
@@ -93,7 +103,10 @@ export function makeMultipart(calls: BucketCalls): Multipart {
       const root = await readDocument(reply.body, 'CompleteMultipartUploadResult');
       return root === null ? { failure: 'away' } : 'done';
     },
-    abort: async ({ urls, key, bucketUploadId: uploadId }, signal) => {
+    abort: async (
+      { urls, key, bucketUploadId: uploadId }: Of<object>,
+      signal?: AbortSignal,
+    ): Promise<'done' | MultipartFailureReply> => {
       const reply = await send(urls, { method: 'DELETE', key, query: { uploadId } }, { signal });
       return 'failure' in reply ? reply : 'done';
     },

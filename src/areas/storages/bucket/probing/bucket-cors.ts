@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { OutgoingError, type OutgoingReply, forAccount } from '../../../../outgoing/outgoing-http.js';
 import type { BucketCalls } from '../objects/call-bucket.js';
 import type { StorageUrls } from '../signing/media-urls.js';
-import type { ProbeFailureCode } from './probe-failure-code.js';
+import type { CorsRefusalCode } from '../../domain/delivery/cors-failure.js';
 import { failureOfConnection, failureOfReply } from './probe-failure.js';
 import { probePages } from './probe-pages.js';
 import { readStorageError } from './provider-codes.js';
@@ -99,9 +99,6 @@ function written(name: string, content: string): string {
   return `<${name}>${content}</${name}>`;
 }
 
-/** The causes that only the CORS rules of a bucket have. */
-export type CorsFailureCode = 'cors_denied' | 'cors_unsupported' | 'cors_refused' | 'cors_unreadable';
-
 export type SetCorsResult =
   | {
       /** False: the bucket had all rules already. */
@@ -109,25 +106,29 @@ export type SetCorsResult =
       /** The origins that the bucket refuses still. New rules may need a minute. */
       readonly refused: readonly string[];
     }
-  | { readonly failure: CorsFailureCode | ProbeFailureCode };
+  | { readonly failure: CorsRefusalCode };
 
 /**
  * Adds the rule for the origins to the CORS rules of a bucket: reads them, merges, writes them and sends the preflights of
  * pages. Two changes at once may lose one of them, because providers write the rules without a condition.
  * @throws the signal's reason
  */
-export type SetBucketCors = (
-  target: {
-    readonly urls: StorageUrls;
-    readonly origins: readonly string[];
-    readonly ruleFor: CorsRuleFor;
-  },
-  signal: AbortSignal,
-) => Promise<SetCorsResult>;
+export type SetBucketCors = ReturnType<typeof makeSetBucketCors>;
 
 /** The reply is cut off at 64 KiB, and a cut configuration is not readable. */
-export function makeSetBucketCors({ http: client, now }: BucketCalls): SetBucketCors {
-  return async ({ urls, origins, ruleFor }, signal) => {
+export function makeSetBucketCors({ http: client, now }: BucketCalls) {
+  return async (
+    {
+      urls,
+      origins,
+      ruleFor,
+    }: {
+      readonly urls: StorageUrls;
+      readonly origins: readonly string[];
+      readonly ruleFor: CorsRuleFor;
+    },
+    signal: AbortSignal,
+  ): Promise<SetCorsResult> => {
     const http = forAccount(client, urls.account);
     try {
       const got = await send('GET', undefined);
@@ -170,7 +171,7 @@ async function saysNone({ status, body }: OutgoingReply): Promise<boolean> {
   return status === 404 && (await readStorageError(body))?.code === 'NoSuchCORSConfiguration';
 }
 
-async function failureOfCors(reply: OutgoingReply): Promise<CorsFailureCode | ProbeFailureCode> {
+async function failureOfCors(reply: OutgoingReply): Promise<CorsRefusalCode> {
   // Servers without CORS rules say so with 501 or 405.
   if (reply.status === 501 || reply.status === 405) return 'cors_unsupported';
   const { code } = await failureOfReply('list', reply);

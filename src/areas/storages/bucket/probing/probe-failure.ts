@@ -1,12 +1,9 @@
 import type { OutgoingFailure, OutgoingReply } from '../../../../outgoing/outgoing-http.js';
+import type { TestFailure } from '../../domain/delivery/test-failure.js';
 import type { ProbeFailureCode } from './probe-failure-code.js';
 import { readStorageError, type StorageError } from './provider-codes.js';
 
-export interface ProbeFailure {
-  readonly code: ProbeFailureCode;
-  /** The id of the bucket's region if the storage names it. It contains no other text of the storage. */
-  readonly hint: string | null;
-}
+export type ProbeFailure = TestFailure & { readonly code: ProbeFailureCode };
 
 export type ProbeStep = 'list' | 'write' | 'read' | 'delete';
 

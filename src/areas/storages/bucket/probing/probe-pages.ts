@@ -1,3 +1,4 @@
+import type { TestWarning } from '../../domain/delivery/test-failure.js';
 import { limitedSignal } from '../../../../kit/time/time-limit.js';
 import { OutgoingError, type OutgoingHttp, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 
@@ -56,18 +57,7 @@ export function verdictOf(
 }
 
 /** What a passed test reports about browsers and the bucket. `origins`: the pages that it concerns. */
-export interface ProbeWarning {
-  readonly code:
-    | 'cors_missing'
-    | 'cdn_cors_missing'
-    | 'cors_unchecked'
-    | 'public_endpoint_unchecked'
-    | 'head_refused'
-    | 'no_multipart'
-    | 'content_disposition_ignored';
-  readonly origins: string[];
-  readonly cause: string | null;
-}
+export type ProbeWarning = TestWarning;
 
 /** The time for all preflights in ms. They change no result, so they may not delay it long. */
 const timeMs = 3_000;

@@ -48,7 +48,7 @@ export interface ProbeResult {
  * list pass.
  * @returns the first failure, or the warnings
  */
-export type ProbeBucket = (target: ProbeTarget, signal: AbortSignal) => Promise<ProbeResult>;
+export type ProbeBucket = ReturnType<typeof makeProbeBucket>;
 
 const content = Buffer.from('Stowage tests this storage. This object may be deleted.\n');
 const partBytes = 7;
@@ -69,10 +69,13 @@ export function makeProbeBucket({
 }: BucketCalls & {
   /** Makes an id that is unique for each test. */
   readonly makeId: () => string;
-}): ProbeBucket {
+}) {
   const headObject = makeHeadObject({ http: client, now });
   const multipart = makeMultipart({ http: client, now });
-  return async ({ urls, provider, basePath, cdn, hasPublicEndpoint, origins }, signal) => {
+  return async (
+    { urls, provider, basePath, cdn, hasPublicEndpoint, origins }: ProbeTarget,
+    signal: AbortSignal,
+  ): Promise<ProbeResult> => {
     const http = forAccount(client, urls.account);
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     const unlisted = await attempt(list);

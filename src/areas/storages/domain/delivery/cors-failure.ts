@@ -1,4 +1,4 @@
-import { describeFailure, type TestFailureCode } from '../storage/test-failure.js';
+import { describeFailure, type TestFailureCode } from './test-failure.js';
 
 const corsAdvice = {
   cors_denied:

@@ -4,7 +4,7 @@ import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId } from '../../../../validation/fields.js';
 import { cdnTokenScheme, deliveryMode } from '../delivery/delivery.js';
 import { storageProvider } from '../bucket/region.js';
-import { testFailureCode, testFailureHint, testWarning } from './test-failure.js';
+import { testFailureCode, testFailureHint, testWarning } from '../delivery/test-failure.js';
 import { inQuotes } from '../../../../validation/text.js';
 
 /** A test must prove these values before they serve. */

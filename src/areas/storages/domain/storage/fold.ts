@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StorageConfiguration } from './configuration-fields.js';
 import type { StorageEvent } from './events.js';
-import type { TestWarning } from './test-failure.js';
+import type { TestWarning } from '../delivery/test-failure.js';
 
 export const storageStatus = z.enum(['pending', 'testing', 'active', 'failed', 'disabled']);
 export type StorageStatus = z.infer<typeof storageStatus>;

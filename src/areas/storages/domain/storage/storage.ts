@@ -1,8 +1,8 @@
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Aggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { StorageConfiguration } from './configuration.js';
 import type { DeliveryMode } from '../delivery/delivery.js';
-import { storageCodec, type StorageEvent, storageCategory } from './events.js';
+import { type StorageEvent, storageEvents } from './events.js';
 import {
   type ExistingStorage,
   type StorageCandidate,
@@ -14,7 +14,7 @@ import {
   storageNotFound,
 } from './state.js';
 import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
-import type { TestResult } from './test-failure.js';
+import type { TestResult } from '../delivery/test-failure.js';
 
 export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
 export type { StorageConnection } from './fold.js';
@@ -67,68 +67,87 @@ export const firstCredentialsVersion = 1;
 
 const initialState: StorageState = { status: 'absent' };
 
-function decide(command: StorageCommand, state: StorageState): readonly StorageEvent[] {
-  switch (command.type) {
-    case 'Create':
-      return create(command, state);
-    case 'FinishTest':
-      return finishTest(command, state);
-    case 'DeleteOrphaned':
-      if (state.status === 'absent') return storageNotFound();
-      return state.status === 'deleted' ? [] : [{ type: 'StorageDeleted', data: {} }];
-    case 'Change':
-    case 'ReplaceCredentials':
-    case 'ChangeDelivery':
-    case 'StartTest':
-    case 'RecordCors':
-    case 'Disable':
-    case 'Enable':
-    case 'Delete':
-      return decideForMember(command, existingStorage(state, command.projectId));
-  }
-}
-
-function decideForMember(command: MemberCommand, storage: ExistingStorage): readonly StorageEvent[] {
-  switch (command.type) {
-    case 'Change':
-      return change(command, storage);
-    case 'ReplaceCredentials':
-      return replaceCredentials(command, storage);
-    case 'ChangeDelivery':
-      return changeDelivery(command, storage);
-    case 'StartTest':
-      return startTest(command.testId, storage);
-    case 'RecordCors':
-      return recordCors(command, storage);
-    case 'Disable':
-      return storage.status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }];
-    case 'Enable':
-      return storage.status === 'disabled' ? [{ type: 'StorageEnabled', data: {} }] : [];
-    case 'Delete':
-      return [{ type: 'StorageDeleted', data: {} }];
-  }
-}
-
-function create(
-  { projectId, configuration, credentials }: Extract<StorageCommand, { type: 'Create' }>,
-  state: StorageState,
-): readonly StorageEvent[] {
-  // The id derives from the command, so an earlier attempt made the existing storage.
-  if (state.status === 'deleted')
-    return rejectStorage('storage_not_found', 'there is no such storage any more');
-  if (state.status !== 'absent') return [];
-  return [
-    {
-      type: 'StorageCreated',
-      data: {
-        project_id: projectId,
-        ...configuration,
-        credentials_version: credentials.version,
-        credentials: { ...credentials.sealed },
-      },
+const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, StorageEvent>(
+  {
+    Change: change,
+    ReplaceCredentials: ({ credentials, testId }, storage) => {
+      const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
+      const known = storage.candidate?.credentials ?? storage.credentials;
+      if (isDeepStrictEqual(known, recorded)) return [];
+      if (credentials.version <= storage.credentialsVersionMax) {
+        rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
+      }
+      if (storage.status !== 'active') {
+        return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
+      }
+      requireNoTest(storage);
+      const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
+      return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
     },
-  ];
-}
+    ChangeDelivery: ({ mode, token }, storage) => {
+      // A repetition: no two sealings of keys yield the same text.
+      if (storage.delivery === mode && isDeepStrictEqual(storage.cdnToken, token)) return [];
+      if (token === null) return [{ type: 'StorageDeliveryChanged', data: { mode, token } }];
+      const { scheme, validSeconds: valid_seconds, credentials } = token;
+      if (credentials.version <= storage.credentialsVersionMax) {
+        rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
+      }
+      const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
+      return [
+        {
+          type: 'StorageDeliveryChanged',
+          data: { mode, token: { scheme, valid_seconds, credentials: recorded } },
+        },
+      ];
+    },
+    StartTest: (command, storage) => startTest(command.testId, storage),
+    /** A bucket that had the rules already, and of which no warning stands, appends nothing. */
+    RecordCors: ({ origins, refused, isChanged }, { warnings, corsSet }) => {
+      const known = warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
+      const data = { origins: [...origins], refused: [...refused] };
+      const isRecorded = !isChanged || isDeepStrictEqual(corsSet, data);
+      return isRecorded && isDeepStrictEqual(known, data.refused) ? [] : [{ type: 'StorageCorsSet', data }];
+    },
+    Disable: (_, storage) => (storage.status === 'disabled' ? [] : [{ type: 'StorageDisabled', data: {} }]),
+    Enable: (_, storage) => (storage.status === 'disabled' ? [{ type: 'StorageEnabled', data: {} }] : []),
+    Delete: () => [{ type: 'StorageDeleted', data: {} }],
+  },
+  (state, { projectId }) => existingStorage(state, projectId),
+);
+
+const decide = decideBy<StorageCommand, StorageState, StorageEvent>({
+  Create: ({ projectId, configuration, credentials }, state) => {
+    // The id derives from the command, so an earlier attempt made the existing storage.
+    if (state.status === 'deleted')
+      return rejectStorage('storage_not_found', 'there is no such storage any more');
+    if (state.status !== 'absent') return [];
+    return [
+      {
+        type: 'StorageCreated',
+        data: {
+          project_id: projectId,
+          ...configuration,
+          credentials_version: credentials.version,
+          credentials: { ...credentials.sealed },
+        },
+      },
+    ];
+  },
+  /** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
+  FinishTest: ({ testId, result: { failure, warnings } }, state) => {
+    if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
+    if (failure !== null) {
+      return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
+    }
+    const data = { test_id: testId, warnings: [...warnings] };
+    return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data }];
+  },
+  DeleteOrphaned: (_, { status }) => {
+    if (status === 'absent') return storageNotFound();
+    return status === 'deleted' ? [] : [{ type: 'StorageDeleted', data: {} }];
+  },
+  ...forMember,
+});
 
 /** An active storage serves its proven connection until a new one passes its test: src/areas/storages/README.md#storage-changes. */
 function change(
@@ -166,44 +185,6 @@ function otherChanges(present: StorageConfiguration, wanted: StorageConfiguratio
   };
 }
 
-function replaceCredentials(
-  { credentials, testId }: Extract<MemberCommand, { type: 'ReplaceCredentials' }>,
-  storage: ExistingStorage,
-): readonly StorageEvent[] {
-  const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-  const known = storage.candidate?.credentials ?? storage.credentials;
-  if (isDeepStrictEqual(known, recorded)) return [];
-  if (credentials.version <= storage.credentialsVersionMax) {
-    rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
-  }
-  if (storage.status !== 'active') {
-    return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
-  }
-  requireNoTest(storage);
-  const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
-  return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
-}
-
-function changeDelivery(
-  { mode, token }: Extract<MemberCommand, { type: 'ChangeDelivery' }>,
-  storage: ExistingStorage,
-): readonly StorageEvent[] {
-  // A repetition: no two sealings of keys yield the same text.
-  if (storage.delivery === mode && isDeepStrictEqual(storage.cdnToken, token)) return [];
-  if (token === null) return [{ type: 'StorageDeliveryChanged', data: { mode, token } }];
-  const { scheme, validSeconds: valid_seconds, credentials } = token;
-  if (credentials.version <= storage.credentialsVersionMax) {
-    rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
-  }
-  const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-  return [
-    {
-      type: 'StorageDeliveryChanged',
-      data: { mode, token: { scheme, valid_seconds, credentials: recorded } },
-    },
-  ];
-}
-
 function startTest(testId: string, storage: ExistingStorage): readonly StorageEvent[] {
   if (storage.status === 'disabled') {
     rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
@@ -211,30 +192,6 @@ function startTest(testId: string, storage: ExistingStorage): readonly StorageEv
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
   return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate: null } }];
-}
-
-/** A bucket that had the rules already, and of which no warning stands, appends nothing. */
-function recordCors(
-  { origins, refused, isChanged }: Extract<MemberCommand, { type: 'RecordCors' }>,
-  { warnings, corsSet }: ExistingStorage,
-): readonly StorageEvent[] {
-  const known = warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
-  const data = { origins: [...origins], refused: [...refused] };
-  const isRecorded = !isChanged || isDeepStrictEqual(corsSet, data);
-  return isRecorded && isDeepStrictEqual(known, data.refused) ? [] : [{ type: 'StorageCorsSet', data }];
-}
-
-/** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
-function finishTest(
-  { testId, result: { failure, warnings } }: Extract<StorageCommand, { type: 'FinishTest' }>,
-  state: StorageState,
-): readonly StorageEvent[] {
-  if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
-  if (failure !== null) {
-    return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
-  }
-  const data = { test_id: testId, warnings: [...warnings] };
-  return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data }];
 }
 
 /** Returns the changes to the candidate's values, which the test has proven. */
@@ -273,8 +230,8 @@ export function existingStorage(state: StorageState, projectId: string): Existin
   return exists && state.projectId === projectId ? state : storageNotFound();
 }
 
-export const storageAggregate: Aggregate<StorageState, StorageCommand, StorageEvent> = {
-  category: storageCategory,
-  codec: storageCodec,
-  decider: { initialState, decide, evolve },
-};
+export const storageAggregate = defineAggregate<StorageState, StorageCommand, StorageEvent>(storageEvents, {
+  initialState,
+  decide,
+  evolve,
+});

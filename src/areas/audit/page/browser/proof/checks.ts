@@ -11,15 +11,9 @@ export interface Checked {
   readonly verdict: PageVerdict;
 }
 
-/** The checks of the page: the checkpoint, and each shown event. */
-interface PageChecks {
-  /** Reads status and checkpoint again. It keeps the checkpoint only where every check of it has passed. It never throws. */
-  readonly refresh: () => Promise<Checked>;
-  readonly mark: (item: ShownItem) => Promise<EventMark>;
-}
-
 const attemptsMax = 3;
 
+/** The checks of the page: the checkpoint, and each shown event. */
 export function makePageChecks({
   client,
   kept,
@@ -28,7 +22,7 @@ export function makePageChecks({
   readonly client: Pick<ServiceClient, 'getJson' | 'getText' | 'getBytes'>;
   readonly kept: Kept;
   readonly onChecked: (checked: Checked) => void;
-}): PageChecks {
+}) {
   let verdict: PageVerdict = { kind: 'unchecked', reason: 'No check has run.' };
   let proven: { readonly size: number; readonly note: string; readonly leaves: ProvenLeaves } | null = null;
   /** The note after which a newer one was asked for already. */
@@ -42,8 +36,9 @@ export function makePageChecks({
     return refreshing;
   };
   return {
+    /** Reads status and checkpoint again. It keeps the checkpoint only where every check of it has passed. It never throws. */
     refresh,
-    mark: async (item) => {
+    mark: async (item: ShownItem): Promise<EventMark> => {
       // The service may have signed after the last check.
       if (proven !== null && item.index >= proven.size && proven.note !== refreshedFor) {
         refreshedFor = proven.note;

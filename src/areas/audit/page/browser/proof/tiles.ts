@@ -13,14 +13,7 @@ interface TileAddress {
 }
 
 /** Reads leaf hashes that are proved to be under a root. Tiles that cannot be fetched are fetched again the next time. */
-export interface ProvenLeaves {
-  /**
-   * Returns the hash of a leaf.
-   * @param index below the size of the tree
-   * @throws ContradictingTile
-   */
-  leaf(index: number): Promise<Bytes>;
-}
+export type ProvenLeaves = ReturnType<typeof makeProvenLeaves>;
 
 const hashesOfTile = 256;
 const hashBytes = 32;
@@ -33,15 +26,17 @@ const tilesMax = 512;
  * neighbours need no further one.
  * @param fetchTile returns the bytes of a path below the log, for example `tile/0/x001/067.p/17`
  */
-export function makeProvenLeaves(
-  { size, root }: TreeHead,
-  fetchTile: (path: string) => Promise<Bytes>,
-): ProvenLeaves {
+export function makeProvenLeaves({ size, root }: TreeHead, fetchTile: (path: string) => Promise<Bytes>) {
   const proven = new Map<string, Promise<readonly Bytes[]>>();
   let edge: Promise<ReadonlyMap<number, readonly Bytes[]>> | null = null;
 
   return {
-    leaf: async (index) => {
+    /**
+     * Returns the hash of a leaf.
+     * @param index below the size of the tree
+     * @throws ContradictingTile
+     */
+    leaf: async (index: number) => {
       if (index < 0 || index >= size) throw new RangeError('the index is not below the size of the tree');
       const tile = { level: 0, number: Math.floor(index / hashesOfTile) };
       return hashIn(await provenTile(tile), index % hashesOfTile);

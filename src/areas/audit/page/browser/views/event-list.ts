@@ -12,18 +12,14 @@ import { type ShownItem, type ShownStream, pageOfReply, streamOfReply } from '..
 import { type ServiceClient, sentenceOfCall } from '../service-client.js';
 
 /** Shows the documents of a stream at a moment. */
-interface StreamView {
-  /** @param moment the index of an event or a time; empty for the end of the signed log */
-  readonly show: (stream: string, moment: string) => void;
-}
-
-export function makeStreamView(client: Pick<ServiceClient, 'getJson'>): StreamView {
+export function makeStreamView(client: Pick<ServiceClient, 'getJson'>) {
   const note = byId('stream-note', HTMLElement);
   const documents = byId('documents', HTMLElement);
   /** Replies for an earlier moment are dropped. */
   let asked = 0;
   return {
-    show: (stream, moment) => {
+    /** @param moment the index of an event or a time; empty for the end of the signed log */
+    show: (stream: string, moment: string) => {
       asked += 1;
       documents.replaceChildren();
       announce(note, '');
@@ -57,18 +53,12 @@ function partsOf({ views }: ShownStream): readonly HTMLElement[] {
   ]);
 }
 
-/** The list of events of one search, each with its mark. */
-interface EventList {
-  /** Begins another search. @param query the filters, by the names of `GET /audit/events` */
-  readonly show: (query: Readonly<Record<string, string>>) => void;
-  readonly clear: () => void;
-}
-
 const pageLength = 50;
 /** A page of the service may be short or empty. So many pages are read before the page asks whether to go on. */
 const pagesMax = 10;
 const checksAtOnce = 4;
 
+/** The list of events of one search, each with its mark. */
 export function makeEventList({
   list,
   more,
@@ -86,7 +76,7 @@ export function makeEventList({
   readonly mark: (item: ShownItem) => Promise<EventMark>;
   /** Receives the indexes of the shown events that contradict the checkpoint. */
   readonly onContradictions: (indexes: readonly number[]) => void;
-}): EventList {
+}) {
   /** Replies for an earlier search are dropped. */
   let search = 0;
   let goOn: (() => void) | null = null;
@@ -103,7 +93,8 @@ export function makeEventList({
   };
   return {
     clear,
-    show: (query) => {
+    /** Begins another search. @param query the filters, by the names of `GET /audit/events` */
+    show: (query: Readonly<Record<string, string>>) => {
       clear();
       void readOn(query, null, search);
     },

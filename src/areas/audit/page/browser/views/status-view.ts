@@ -11,19 +11,8 @@ import type { Checked } from '../proof/checks.js';
 import type { ShownStatus } from '../replies.js';
 import type { PageVerdict } from '../proof/verdict.js';
 
-/** Shows how the log stands, and what this browser keeps of it. */
-interface StatusView {
-  readonly show: (checked: Checked) => void;
-}
-
-/** @param onChanged runs after the user has added a key or made the browser forget */
-export function makeStatusView({
-  kept,
-  onChanged,
-}: {
-  readonly kept: Kept;
-  readonly onChanged: () => void;
-}): StatusView {
+/** Shows how the log stands, and what this browser keeps of it. @param onChanged runs after the user has added a key or made the browser forget */
+export function makeStatusView({ kept, onChanged }: { readonly kept: Kept; readonly onChanged: () => void }) {
   const facts = byId('status-facts', HTMLElement);
   const witnesses = byId('witnesses', HTMLElement);
   const remembered = byId('kept', HTMLElement);
@@ -43,7 +32,7 @@ export function makeStatusView({
     onChanged();
   });
   return {
-    show: ({ status, verdict }) => {
+    show: ({ status, verdict }: Checked) => {
       checkpoint = shownCheckpoint(verdict);
       // Unchanged parts stay, because the user may have unfolded or selected something.
       const [statusText, keptText] = [JSON.stringify([status, verdict.kind]), describeKept(kept)];

@@ -87,16 +87,14 @@ function readKept(kept: Kept): KeptNote | null {
 export type AlarmSubject = 'contradiction' | 'checkpoint' | 'events' | 'sequencing';
 
 /** Shows failures above everything else, until they end. */
-export interface Alarms {
-  readonly set: (subject: AlarmSubject, sentence: string | null) => void;
-}
+export type Alarms = ReturnType<typeof makeAlarms>;
 
-export function makeAlarms(): Alarms {
+export function makeAlarms() {
   const region = byId('alarm', HTMLElement);
   const title = document.title;
   const sentences = new Map<AlarmSubject, string>();
   return {
-    set: (subject, sentence) => {
+    set: (subject: AlarmSubject, sentence: string | null) => {
       if ((sentences.get(subject) ?? null) === sentence) return;
       if (sentence === null) sentences.delete(subject);
       else sentences.set(subject, sentence);

@@ -4,17 +4,9 @@ import type { ShareFormats } from '../player/formats.js';
 import type { ShareWords } from '../texts.js';
 
 /** The panel in place of a share that does not open. */
-export interface Notices {
-  /** @param reason why the link opens nothing, as the service says it to a visitor who knows the share; empty for others */
-  readonly showGone: (reason: string) => void;
-  /** Offers another attempt, after a time where the service asks for one. */
-  readonly showUnreached: (waitSeconds: number, again: () => void) => void;
-  /** Asks for a click before a use is counted. */
-  readonly showCounted: (open: () => void) => void;
-  readonly hide: () => void;
-}
+export type Notices = ReturnType<typeof makeNotices>;
 
-export function makeNotices(given: { readonly words: ShareWords; readonly formats: ShareFormats }): Notices {
+export function makeNotices(given: { readonly words: ShareWords; readonly formats: ShareFormats }) {
   const { words } = given;
   const panel = byId('notice', HTMLElement);
   const heading = byId('notice-heading', HTMLHeadingElement);
@@ -40,19 +32,22 @@ export function makeNotices(given: { readonly words: ShareWords; readonly format
   }
 
   return {
-    showGone: (reason) => {
+    /** @param reason why the link opens nothing, as the service says it to a visitor who knows the share; empty for others */
+    showGone: (reason: string) => {
       offer('', null);
       countdown.stop();
       show(words.say('gone.heading'), words.sayIfKnown(`gone.${reason}`) ?? words.say('gone.text'));
     },
-    showUnreached: (waitSeconds, again) => {
+    /** Offers another attempt, after a time where the service asks for one. */
+    showUnreached: (waitSeconds: number, again: () => void) => {
       offer(words.say('again'), again);
       const isBusy = waitSeconds > 0;
       show(words.say(isBusy ? 'wait.busy' : 'unreached.heading'), isBusy ? '' : words.say('unreached.text'));
       if (isBusy) countdown.start(waitSeconds);
       else countdown.stop();
     },
-    showCounted: (open) => {
+    /** Asks for a click before a use is counted. */
+    showCounted: (open: () => void) => {
       offer(words.say('ask.open'), open);
       show(words.say('ask.heading'), words.say('ask.counted'));
     },

@@ -9,15 +9,10 @@ import type { Opening, SharedFile } from './share-reply.js';
 import { makeStage } from '../player/stage.js';
 import type { ShareWords } from '../texts.js';
 
-/** The view of an opened share. */
-export interface OpenedView {
-  readonly show: (opening: Opening) => void;
-  /** Takes over an opening with fresh URLs. */
-  readonly refresh: (opening: Opening) => void;
-  readonly hide: () => void;
-}
-
-/** @param mayHaveExpired see `makeStage` */
+/**
+ * The view of an opened share.
+ * @param mayHaveExpired see `makeStage`
+ */
 export function makeOpenedView(given: {
   readonly words: ShareWords;
   readonly formats: ShareFormats;
@@ -26,7 +21,7 @@ export function makeOpenedView(given: {
   readonly renew: () => void;
   /** Receives the id of a file that the visitor saves. */
   readonly onSave: (id: string) => void;
-}): OpenedView {
+}) {
   const { words, formats } = given;
   const panel = byId('opened', HTMLElement);
   const title = byId('title', HTMLHeadingElement);
@@ -74,7 +69,7 @@ export function makeOpenedView(given: {
   }
 
   return {
-    show: (opened) => {
+    show: (opened: Opening) => {
       opening = opened;
       panel.hidden = false;
       showTerms(opened);
@@ -84,7 +79,8 @@ export function makeOpenedView(given: {
       if (first !== undefined) choose(first, opened);
       title.focus();
     },
-    refresh: (opened) => {
+    /** Takes over an opening with fresh URLs. */
+    refresh: (opened: Opening) => {
       opening = opened;
       const file = opened.files.find(({ id }) => id === current?.id);
       if (file === undefined) return;

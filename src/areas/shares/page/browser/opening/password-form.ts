@@ -4,14 +4,8 @@ import type { ShareFormats } from '../player/formats.js';
 import { makeAttemptKey, type ShareClient, type ShareReply } from './share-client.js';
 import type { ShareWords } from '../texts.js';
 
-/** The form that asks for the password. */
-export interface PasswordForm {
-  /** @param complaint why the visitor has to type it; null at first */
-  readonly show: (complaint: string | null) => void;
-  readonly hide: () => void;
-}
-
 /**
+ * The form that asks for the password.
  * @param onOpened receives the reply to the right password
  * @param onGone receives the reply when the link opens nothing any more
  */
@@ -22,7 +16,7 @@ export function makePasswordForm(
     onOpened,
     onGone,
   }: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
-): PasswordForm {
+) {
   const { say } = given.words;
   const form = byId('ask', HTMLFormElement);
   const input = byId('password', HTMLInputElement);
@@ -109,7 +103,8 @@ export function makePasswordForm(
   }
 
   return {
-    show: (complaint) => {
+    /** @param complaint why the visitor has to type it; null at first */
+    show: (complaint: string | null) => {
       form.hidden = false;
       if (complaint === null) input.focus();
       else complain(complaint);

@@ -2,19 +2,12 @@ import type { Opening } from './share-reply.js';
 import type { ShareFormats } from '../player/formats.js';
 import type { ShareWords } from '../texts.js';
 
-/** A time that a visitor has to wait, second by second. */
-interface Countdown {
-  /** Disables the button and shows the time that is left until both are free again. */
-  readonly start: (seconds: number) => void;
-  readonly stop: () => void;
-}
-
-/** @param onEnd runs when the time is over, and not after `stop` */
+/** Counts a time down that a visitor has to wait, second by second. @param onEnd runs when the time is over, and not after `stop` */
 export function makeCountdown(
   { button, line }: { readonly button: HTMLButtonElement; readonly line: HTMLElement },
   { words, formats }: { readonly words: ShareWords; readonly formats: ShareFormats },
   onEnd: () => void,
-): Countdown {
+) {
   let timer = 0;
 
   function stop(): void {
@@ -25,7 +18,8 @@ export function makeCountdown(
 
   return {
     stop,
-    start: (seconds) => {
+    /** Disables the button and shows the time that is left until both are free again. */
+    start: (seconds: number) => {
       stop();
       const endsAt = performance.now() + seconds * 1_000;
       const tick = (): void => {
@@ -45,21 +39,12 @@ export function makeCountdown(
   };
 }
 
-/** Renews the URLs of an opened share before they expire. */
-export interface Renewal {
-  /** Plans the next renewal. @param aheadMs see `ShareReply` */
-  readonly plan: (opening: Opening, aheadMs: number) => void;
-  /** Plans another attempt after one that failed. @param waitSeconds at least this long */
-  readonly retry: (waitSeconds: number) => void;
-  readonly stop: () => void;
-  readonly isDue: () => boolean;
-}
-
 /** Milliseconds: how early URLs are renewed before they expire, and the pause before a retry. */
 const renewAheadMs = 60_000;
 const renewAgainMs = 10_000;
 
-export function makeRenewal(renew: () => void): Renewal {
+/** Renews the URLs of an opened share before they expire. */
+export function makeRenewal(renew: () => void) {
   let timer = 0;
   let dueAt = Infinity;
   let endsAt = -Infinity;
@@ -75,7 +60,8 @@ export function makeRenewal(renew: () => void): Renewal {
   });
 
   return {
-    plan: ({ files }, aheadMs) => {
+    /** Plans the next renewal. @param aheadMs see `ShareReply` */
+    plan: ({ files }: Opening, aheadMs: number) => {
       clearTimeout(timer);
       const ends = files.flatMap(({ media }) => media.map(({ expires_at }) => Date.parse(expires_at)));
       const first = Math.min(...ends);
@@ -88,7 +74,8 @@ export function makeRenewal(renew: () => void): Renewal {
       dueAt = first + aheadMs - renewAheadMs;
       wait(Math.max(1_000, dueAt - Date.now()));
     },
-    retry: (waitSeconds) => {
+    /** Plans another attempt after one that failed. @param waitSeconds at least this long */
+    retry: (waitSeconds: number) => {
       wait(Math.max(renewAgainMs, waitSeconds * 1_000));
     },
     stop: () => {

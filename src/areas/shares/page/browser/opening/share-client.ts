@@ -7,18 +7,11 @@ export interface TabStorage {
   readonly removeItem: (key: string) => void;
 }
 
-/** The session of an opened share, which survives a reload of the tab and no more. Its token shows later that the visitor opened it. */
-interface KeptSession {
-  /** Returns the opening, whose files have no URLs; null when none is kept. */
-  readonly read: () => Opening | null;
-  readonly keep: (opening: Opening) => void;
-  readonly forget: () => void;
-  /** Returns the token of the last session, which may have ended; null: the visitor has not opened the share in this tab. */
-  readonly visitor: () => string | null;
-}
-
-/** @param storage returns the storage of the tab; a browser may refuse it by an exception */
-export function makeKeptSession(storage: () => TabStorage, token: string): KeptSession {
+/**
+ * Keeps the session of an opened share, which survives a reload of the tab and no more. Its token shows later that the visitor opened it.
+ * @param storage returns the storage of the tab; a browser may refuse it by an exception
+ */
+export function makeKeptSession(storage: () => TabStorage, token: string) {
   const [key, visitorKey] = [`share ${token}`, `visitor ${token}`];
   const orNull = <Result>(use: (opened: TabStorage) => Result): Result | null => {
     try {
@@ -29,8 +22,9 @@ export function makeKeptSession(storage: () => TabStorage, token: string): KeptS
     }
   };
   return {
+    /** Returns the opening, whose files have no URLs; null when none is kept. */
     read: () => orNull((opened) => JSON.parse(opened.getItem(key) ?? 'null') as Opening | null),
-    keep: ({ files, ...opening }) => {
+    keep: ({ files, ...opening }: Opening) => {
       // A signed URL opens a file without the session, so none is kept.
       const withoutUrls = files.map((file) => ({ ...file, media: [] }));
       orNull((opened) => {
@@ -43,6 +37,7 @@ export function makeKeptSession(storage: () => TabStorage, token: string): KeptS
         opened.removeItem(key);
       });
     },
+    /** Returns the token of the last session, which may have ended; null: the visitor has not opened the share in this tab. */
     visitor: () => orNull((opened) => opened.getItem(visitorKey)),
   };
 }
@@ -61,15 +56,7 @@ export interface ShareReply {
   readonly aheadMs: number;
 }
 
-export interface ShareClient {
-  /** Asks for the facts that a visitor may know before the password. */
-  readonly introduce: () => Promise<ShareReply>;
-  /** @param password null for a share without one */
-  readonly verify: (password: string | null, key: string) => Promise<ShareReply>;
-  readonly renew: (session: string) => Promise<ShareReply>;
-  /** Says that the visitor saves a file of an asset. No reply is needed: the browser saves the file in any case. */
-  readonly countSave: (session: string, assetId: string) => void;
-}
+export type ShareClient = ReturnType<typeof makeShareClient>;
 
 const replyMsMax = 30_000;
 
@@ -77,23 +64,26 @@ const replyMsMax = 30_000;
  * Makes the client of a share. It sends no credentials and no referrer.
  * @param visitor returns the token of the last session of this visitor; null: there was none
  */
-export function makeShareClient(token: string, visitor: () => string | null): ShareClient {
+export function makeShareClient(token: string, visitor: () => string | null) {
   const path = `/api/v1/shares/${token}`;
   return {
+    /** Asks for the facts that a visitor may know before the password. */
     introduce: () => callShare(path, {}),
-    verify: (password, key) =>
+    /** @param password null for a share without one */
+    verify: (password: string | null, key: string) =>
       callShare(`${path}/verify`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify({ password, share_session: visitor() ?? '' }),
       }),
-    renew: (session) =>
+    renew: (session: string) =>
       callShare(`${path}/media`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ share_session: session }),
       }),
-    countSave: (session, assetId) => {
+    /** Says that the visitor saves a file of an asset. No reply is needed: the browser saves the file in any case. */
+    countSave: (session: string, assetId: string) => {
       void callShare(`${path}/media`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

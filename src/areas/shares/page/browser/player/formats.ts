@@ -1,15 +1,5 @@
 /** Formats of the visitor's language, region and time zone. */
-export interface ShareFormats {
-  /** @param bytes a count of bytes; decimal units */
-  readonly size: (bytes: number) => string;
-  /** Returns an end as people say it: today or tomorrow with the time, a day of the week for six days, then a date. */
-  readonly end: (time: Date, now: Date) => string;
-  readonly count: (count: number) => string;
-  /** Returns minutes and seconds: `1:05`. */
-  readonly clock: (seconds: number) => string;
-  /** Returns the name of a language by its tag; the tag itself where the browser knows no name. */
-  readonly languageName: (tag: string) => string;
-}
+export type ShareFormats = ReturnType<typeof makeShareFormats>;
 
 const sizeUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
@@ -18,7 +8,7 @@ const sizeUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as co
  * @param wanted the languages of the browser
  * @param timeZone the zone of the browser when left out
  */
-export function makeShareFormats(tag: string, wanted: readonly string[], timeZone?: string): ShareFormats {
+export function makeShareFormats(tag: string, wanted: readonly string[], timeZone?: string) {
   const locale = wanted.find((one) => primaryOf(one) === primaryOf(tag)) ?? tag;
   const zone = timeZone === undefined ? {} : { timeZone };
   const format = (options: Intl.DateTimeFormatOptions) =>
@@ -39,7 +29,8 @@ export function makeShareFormats(tag: string, wanted: readonly string[], timeZon
   const whole = new Intl.NumberFormat(locale);
   const padded = new Intl.NumberFormat(locale, { minimumIntegerDigits: 2 });
   return {
-    size: (bytes) => {
+    /** @param bytes a count of bytes; decimal units */
+    size: (bytes: number) => {
       let [amount, unit] = [bytes, 0];
       // 999,500 bytes would round to 1,000 kB.
       for (; (unit === 0 ? amount >= 1_000 : amount >= 999.5) && unit < sizeUnits.length - 1; unit += 1)
@@ -49,16 +40,19 @@ export function makeShareFormats(tag: string, wanted: readonly string[], timeZon
         maximumFractionDigits: amount < 100 && unit > 0 ? 1 : 0,
       }).format(amount);
     },
-    end: (moment, now) => {
+    /** Returns an end as people say it: today or tomorrow with the time, a day of the week for six days, then a date. */
+    end: (moment: Date, now: Date) => {
       const ahead = dayOf(moment) - dayOf(now);
       if (ahead >= 0 && ahead <= 1) return `${relative.format(ahead, 'day')}, ${time.format(moment)}`;
       if (ahead > 1 && ahead <= 6) return weekday.format(moment);
       const isThisYear = days.format(moment).slice(0, 4) === days.format(now).slice(0, 4);
       return format(isThisYear ? date : { ...date, year: 'numeric' }).format(moment);
     },
-    count: (count) => whole.format(count),
-    clock: (seconds) => `${whole.format(Math.floor(seconds / 60))}:${padded.format(seconds % 60)}`,
-    languageName: (language) => {
+    count: (count: number) => whole.format(count),
+    /** Returns minutes and seconds: `1:05`. */
+    clock: (seconds: number) => `${whole.format(Math.floor(seconds / 60))}:${padded.format(seconds % 60)}`,
+    /** Returns the name of a language by its tag; the tag itself where the browser knows no name. */
+    languageName: (language: string) => {
       try {
         return names.of(language) ?? language;
       } catch {

@@ -6,19 +6,14 @@ import { makeKindIcon } from '../brand.js';
 import type { SharedFile } from '../opening/share-reply.js';
 import type { ShareWords } from '../texts.js';
 
-/** The tiles of a share of several files, and the way from one to the next. */
-export interface Gallery {
-  /** Shows the tiles; none for a share of one file. */
-  readonly fill: (files: readonly SharedFile[]) => void;
-  /** Marks the shown file. */
-  readonly mark: (file: SharedFile) => void;
-}
-
-/** @param choose receives the file that the visitor wants to see */
+/**
+ * The tiles of a share of several files, and the way from one to the next.
+ * @param choose receives the file that the visitor wants to see
+ */
 export function makeGallery(
   { words, formats }: { readonly words: ShareWords; readonly formats: ShareFormats },
   choose: (file: SharedFile) => void,
-): Gallery {
+) {
   const [section, list, turn] = [
     byId('files', HTMLElement),
     byId('gallery', HTMLUListElement),
@@ -60,14 +55,16 @@ export function makeGallery(
   }
 
   return {
-    fill: (all) => {
+    /** Shows the tiles; none for a share of one file. */
+    fill: (all: readonly SharedFile[]) => {
       files = all;
       const isSeveral = all.length > 1;
       section.hidden = !isSeveral;
       turn.hidden = !isSeveral;
       list.replaceChildren(...(isSeveral ? all.map(makeTile) : []));
     },
-    mark: (file) => {
+    /** Marks the shown file. */
+    mark: (file: SharedFile) => {
       current = Math.max(
         0,
         files.findIndex(({ id }) => id === file.id),

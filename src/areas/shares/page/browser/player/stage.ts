@@ -8,15 +8,6 @@ import type { SharedFile, SharedTerms } from '../opening/share-reply.js';
 import { addSubtitles } from './subtitles.js';
 import type { ShareWords } from '../texts.js';
 
-/** The part of the page that shows one file. */
-export interface Stage {
-  /** Shows the file by the first candidate that loads. */
-  readonly show: (file: SharedFile, terms: SharedTerms) => void;
-  /** Takes over fresh URLs of the same file. Playback goes on with them at its next pause. */
-  readonly refresh: (file: SharedFile) => void;
-  readonly clear: () => void;
-}
-
 interface Scene {
   readonly terms: SharedTerms;
   readonly candidates: readonly PreviewCandidate[];
@@ -28,7 +19,10 @@ interface Scene {
 
 const slowAfterMs = 20_000;
 
-/** @param mayHaveExpired whether the URLs are at their end; `renew` then fetches others */
+/**
+ * The part of the page that shows one file.
+ * @param mayHaveExpired whether the URLs are at their end; `renew` then fetches others
+ */
 export function makeStage({
   place,
   remark,
@@ -45,7 +39,7 @@ export function makeStage({
   readonly abilities: Abilities;
   readonly mayHaveExpired: () => boolean;
   readonly renew: () => void;
-}): Stage {
+}) {
   let scene: Scene | null = null;
   let slowTimer = 0;
 
@@ -119,6 +113,7 @@ export function makeStage({
     media.src = url;
   }
 
+  /** Takes over fresh URLs of the same file. Playback goes on with them at its next pause. */
   function refresh(file: SharedFile): void {
     if (scene === null || scene.file.id !== file.id) return;
     scene.file = file;
@@ -183,5 +178,10 @@ export function makeStage({
     place.replaceChildren();
   }
 
-  return { show: begin, refresh, clear };
+  return {
+    /** Shows the file by the first candidate that loads. */
+    show: begin,
+    refresh,
+    clear,
+  };
 }

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  type PrintedCorsRule,
-  corsExposedHeaders,
-  corsMethods,
-  printCorsRule,
-} from '../delivery/cors-rule.js';
+import { type PrintedCorsRule, corsExposedHeaders, corsMethods, printCorsRule } from './cors-rule.js';
 import type { StorageProvider } from '../bucket/region.js';
 
 /** What a passed test found, or could not check: src/areas/storages/README.md#browsers. */
@@ -194,6 +189,7 @@ export const testFailureHint = z.string().regex(/^[A-Za-z0-9-]{1,64}$/);
 
 export interface TestFailure {
   readonly code: TestFailureCode;
+  /** The id of the bucket's region if the storage names it. It contains no other text of the storage. */
   readonly hint: string | null;
 }
 
