@@ -6,6 +6,7 @@ import { mediaLink } from '../../../http/resources.js';
 import type { Route } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
 import { current, ok, routesOf } from '../../../http/define-routes.js';
+import { uploadUrl } from '../commands/uploads/issue-upload-url.js';
 
 const uploadRequest = z
   .strictObject({
@@ -21,17 +22,6 @@ const uploadRequest = z
       .optional(),
   })
   .meta({ id: 'UploadRequest' });
-
-const upload = z
-  .strictObject({
-    url: z.string(),
-    method: z.literal('PUT'),
-    headers: z.record(z.string(), z.string()).meta({
-      description: 'To be sent exactly so: they are signed. Browsers set content-length themselves.',
-    }),
-    expires_at: z.iso.datetime({ precision: 3 }),
-  })
-  .meta({ id: 'Upload' });
 
 const uploadConfirmation = z
   .strictObject({
@@ -66,11 +56,11 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       description:
         "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
       request: { body: uploadRequest },
-      replies: { 200: { description: 'The request to make.', schema: upload } },
+      replies: { 200: { description: 'The request to make.', schema: uploadUrl } },
       errors: ['conflict', 'capacity_exceeded'],
       cacheControl: 'no-store',
       handler: async ({ params, body: { rendition, language }, command }) =>
-        ok({ ...(await issueUploadUrl({ ...params, rendition, language }, command)) }),
+        ok(await issueUploadUrl({ ...params, rendition, language }, command)),
     }),
     route({
       method: 'POST',

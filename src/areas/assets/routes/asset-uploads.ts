@@ -1,7 +1,7 @@
 import type { AssetCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
-import { instant } from '../../../validation/fields.js';
+import { multipartUpload } from '../commands/uploads/start-upload.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noFields } from '../../../http/route-spec.js';
 import type { Route } from '../../../http/route.js';
@@ -73,24 +73,6 @@ const partsQuery = z.object({
     .meta({ description: 'How many parts at most.' }),
 });
 
-const multipartUpload = z
-  .strictObject({
-    id: z.uuid(),
-    part_size: z.int().meta({ description: 'Bytes of each part; the last one may be smaller.' }),
-    part_count: z.int(),
-    aborts_at: instant.meta({ description: 'When the service aborts the upload: after 7 days.' }),
-    parts: z.array(
-      z.strictObject({
-        part_number: z.int(),
-        size: z.int().meta({ description: 'Signed: the part must have exactly this size.' }),
-        url: z.string().nullable().meta({ description: 'Where to PUT it. Null: the bucket has it.' }),
-      }),
-    ),
-    expires_at: instant.meta({ description: 'When the URLs end: in an hour.' }),
-    next_after: z.int().nullable().meta({ description: 'Null on the last page.' }),
-  })
-  .meta({ id: 'MultipartUpload' });
-
 /** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */
 export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
   const { startUpload, listUploadParts, isUploadOpen, completeUpload, abortUpload } = deps;
@@ -109,8 +91,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       idempotent: true,
       isGone: async ({ id }, { params }) => !(await isUploadOpen({ ...params, uploadId: id })),
       cacheControl: 'no-store',
-      handler: async ({ params, query, command }) =>
-        ok(presentUpload(await startUpload({ ...params, ...query }, command))),
+      handler: async ({ params, query, command }) => ok(await startUpload({ ...params, ...query }, command)),
     }),
     route({
       method: 'GET',
@@ -121,7 +102,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
       cacheControl: 'no-store',
-      handler: async ({ params, query }) => ok(presentUpload(await listUploadParts({ ...params, ...query }))),
+      handler: async ({ params, query }) => ok(await listUploadParts({ ...params, ...query })),
     }),
     route({
       method: 'POST',
@@ -146,10 +127,4 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       handler: ({ params, command }) => finished(abortUpload(params, command)),
     }),
   ];
-}
-
-function presentUpload(
-  upload: Awaited<ReturnType<AssetCommands['startUpload']>>,
-): z.output<typeof multipartUpload> {
-  return { ...upload, parts: [...upload.parts] };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { assetAggregate, type ExistingAsset, existingAsset } from '../../domain/asset/asset.js';
@@ -11,14 +12,16 @@ import type { OpenAssetStorage } from '../add-asset.js';
 import type { Capacity } from '../capacity.js';
 
 /** A request that uploads one file of an asset. */
-export interface UploadUrl {
-  readonly url: string;
-  readonly method: 'PUT';
-  /** The client must send them unchanged, because they are signed. Names are in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** RFC 3339; the URL is refused from then on. */
-  readonly expires_at: string;
-}
+export const uploadUrl = z
+  .strictObject({
+    url: z.string(),
+    method: z.literal('PUT'),
+    headers: z.record(z.string(), z.string()).meta({
+      description: 'To be sent exactly so: they are signed. Browsers set content-length themselves.',
+    }),
+    expires_at: z.iso.datetime({ precision: 3 }),
+  })
+  .meta({ id: 'Upload' });
 
 /**
  * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
@@ -53,7 +56,7 @@ export function makeIssueUploadUrl(
       readonly language?: string | undefined;
     },
     context: CommandContext,
-  ): Promise<UploadUrl> => {
+  ): Promise<z.output<typeof uploadUrl>> => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);
@@ -68,7 +71,7 @@ export function makeIssueUploadUrl(
     return {
       url: urls.uploadUrl({ key, headers, signedAt, expiresInSeconds: lifeSeconds }),
       method: 'PUT',
-      headers,
+      headers: { ...headers },
       expires_at: new Date(signedAt.getTime() + lifeSeconds * 1_000).toISOString(),
     };
   };

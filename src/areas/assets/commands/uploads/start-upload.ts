@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AssetDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -16,6 +17,7 @@ import {
   partSizeFor,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
+import { instant } from '../../../../validation/fields.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
@@ -29,28 +31,25 @@ import type {
   MultipartTarget,
 } from '../../../storages/bucket/objects/multipart.js';
 
-/** One part of an upload. */
-interface UploadPart {
-  readonly part_number: number;
-  /** In bytes. The URL is signed for exactly this size. */
-  readonly size: number;
-  /** Where to PUT the part; null for a part that the bucket has. */
-  readonly url: string | null;
-}
-
 /** A page of an upload in parts. */
-interface UploadPage {
-  readonly id: string;
-  readonly part_size: number;
-  readonly part_count: number;
-  /** RFC 3339; the service aborts the upload then. */
-  readonly aborts_at: string;
-  readonly parts: readonly UploadPart[];
-  /** RFC 3339; the URLs are refused from then on. */
-  readonly expires_at: string;
-  /** The `after` of the next page; null on the last one. */
-  readonly next_after: number | null;
-}
+export const multipartUpload = z
+  .strictObject({
+    id: z.uuid(),
+    part_size: z.int().meta({ description: 'Bytes of each part; the last one may be smaller.' }),
+    part_count: z.int(),
+    aborts_at: instant.meta({ description: 'When the service aborts the upload: after 7 days.' }),
+    parts: z.array(
+      z.strictObject({
+        part_number: z.int(),
+        size: z.int().meta({ description: 'Signed: the part must have exactly this size.' }),
+        url: z.string().nullable().meta({ description: 'Where to PUT it. Null: the bucket has it.' }),
+      }),
+    ),
+    expires_at: instant.meta({ description: 'When the URLs end: in an hour.' }),
+    next_after: z.int().nullable().meta({ description: 'Null on the last page.' }),
+  })
+  .meta({ id: 'MultipartUpload' });
+type UploadPage = z.output<typeof multipartUpload>;
 
 interface PartsPage {
   /** The number of the part before the page; 0 for the first page. */
@@ -73,7 +72,7 @@ function makeUploadPage(
   const stored = new Map(listed.map((part) => [part.part_number, part.size]));
   const count = partCountOf(asset.size, part_size);
   const last = Math.min(count, after + limit);
-  const parts: UploadPart[] = [];
+  const parts: UploadPage['parts'] = [];
   for (let partNumber = after + 1; partNumber <= last; partNumber += 1) {
     const size = bytesOfPart(asset.size, part_size, partNumber);
     const request = { key, bucketUploadId, partNumber, size, signedAt, expiresInSeconds: lifeSeconds };
