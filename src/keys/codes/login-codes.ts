@@ -25,22 +25,10 @@ export function makeStrongLoginCodes(keys: Keyring): MailedCodes {
 }
 
 function makeStrongCodes(keys: Keyring, purpose: 'address revert' | 'strong login'): MailedCodes {
-  function codeFor({ kid, issue_id, email_digest }: CodeIssue): string {
-    const key = keys.find(kid);
-    if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
-    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issue_id, email_digest]));
-    return crockfordCode(mac.digest().subarray(0, codeLength));
-  }
-
-  return {
-    active: () => keys.active().kid,
-    codeFor,
-    matches: (issue, typed) => {
-      const expected = Buffer.from(codeFor(issue).replaceAll('-', ''));
-      const code = parseCrockfordCode(typed, codeLength);
-      return code !== null && timingSafeEqual(expected, Buffer.from(code));
-    },
-  };
+  return makeCodes(keys, purpose, {
+    write: (mac) => crockfordCode(mac.subarray(0, codeLength)),
+    parse: (typed) => parseCrockfordCode(typed, codeLength),
+  });
 }
 
 /** The fields of a code in an event. They suffice to compute the code again. */
@@ -83,21 +71,33 @@ export function makeVerificationCodes(keys: Keyring): MailedCodes {
 }
 
 function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'verification'): MailedCodes {
-  function codeFor({ kid, issue_id, email_digest }: CodeIssue): string {
-    const key = keys.find(kid);
-    if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
-    // A JSON list has one reading only, so no part can extend into the next.
-    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issue_id, email_digest]));
-    return String(BigInt(`0x${mac.digest('hex')}`) % codeCount).padStart(6, '0');
-  }
+  return makeCodes(keys, purpose, {
+    write: (mac) => String(BigInt(`0x${mac.toString('hex')}`) % codeCount).padStart(6, '0'),
+    parse: parseSixDigits,
+  });
+}
 
+/** @param form how a code is written, and what a typed text is without its separators; null for no code */
+function makeCodes(
+  keys: Keyring,
+  purpose: string,
+  form: { readonly write: (mac: Buffer) => string; readonly parse: (typed: string) => string | null },
+): MailedCodes {
   return {
     active: () => keys.active().kid,
     codeFor,
     matches: (issue, typed) => {
-      const expected = Buffer.from(codeFor(issue));
-      const code = parseSixDigits(typed);
+      const expected = Buffer.from(codeFor(issue).replaceAll('-', ''));
+      const code = form.parse(typed);
       return code !== null && timingSafeEqual(expected, Buffer.from(code));
     },
   };
+
+  function codeFor({ kid, issue_id, email_digest }: CodeIssue): string {
+    const key = keys.find(kid);
+    if (key === undefined) throw new KeyMissing(`code key ${kid} is not in CODE_KEYS`);
+    // A JSON list has one reading only, so no field can extend into the next.
+    const mac = createHmac('sha256', key).update(JSON.stringify([purpose, issue_id, email_digest]));
+    return form.write(mac.digest());
+  }
 }

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { decodeBase64url, type Keyring } from '../rings/keyring.js';
+import { kidField, makeMacTokens } from './mac-tokens.js';
 
 /** The right to fetch one HLS playlist. */
 export interface PlaylistGrant {
@@ -27,10 +27,6 @@ export interface PlaylistTokens {
   verify(token: string, now: Date): PlaylistGrant | null;
 }
 
-/** Separates these macs from all others that the ring makes. */
-const purpose = 'playlist';
-const tokenPattern = /^h1\.([A-Za-z0-9_-]{1,4000})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$/;
-
 const grantSchema = z.tuple([
   z.string(),
   z.string(),
@@ -40,28 +36,18 @@ const grantSchema = z.tuple([
 
 /** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
 export function makePlaylistTokens(keys: Keyring): PlaylistTokens {
-  function macOf(key: Buffer, body: string): string {
-    return createHmac('sha256', key)
-      .update(JSON.stringify([purpose, body]))
-      .digest('base64url');
-  }
-
+  const tokens = makeMacTokens(keys, {
+    ...{ prefix: 'h1', purpose: 'playlist' },
+    fields: { grant: '[A-Za-z0-9_-]{1,4000}', kid: kidField },
+  });
   return {
     issue: ({ assetId, objectKey, share, endsAt }) => {
-      const { kid, key } = keys.active();
       const visit = share === null ? null : [share.shareId, share.passwordGeneration];
       const grant = JSON.stringify([assetId, objectKey, Math.floor(endsAt.getTime() / 1_000), visit]);
-      const body = `h1.${Buffer.from(grant).toString('base64url')}.${kid}`;
-      return `${body}.${macOf(key, body)}`;
+      return tokens.issue({ grant: Buffer.from(grant).toString('base64url'), kid: keys.active().kid });
     },
-
     verify: (token, now) => {
-      const [, grant = '', kid = '', mac] = tokenPattern.exec(token) ?? [];
-      const key = mac === undefined ? undefined : keys.find(kid);
-      if (mac === undefined || key === undefined) return null;
-      const expected = macOf(key, token.slice(0, -mac.length - 1));
-      if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
-      const json = decodeBase64url(grant)?.toString('utf8');
+      const json = decodeBase64url(tokens.verify(token)?.grant ?? '')?.toString('utf8');
       if (json === undefined) return null;
       const [assetId, objectKey, end, visit] = grantSchema.parse(JSON.parse(json));
       const endsAt = new Date(end * 1_000);

@@ -1,6 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { KeyMissing } from '../sealing/errors.js';
+import { createHash } from 'node:crypto';
 import type { Keyring } from '../rings/keyring.js';
+import { countField, kidField, makeMacTokens, sha256Field, uuidField } from './mac-tokens.js';
 
 /** The generation of a session's first token. */
 export const firstGeneration = 1;
@@ -32,7 +32,7 @@ export interface RefreshTokens {
   derive(presented: string, kid?: string): IssuedRefreshToken;
   /**
    * Makes a token when no client has presented the predecessor, for example when a session is strengthened.
-   * @param link 43 characters of base64url in the place of the predecessor's SHA-256
+   * @param link 43 characters of base64url instead of the predecessor's SHA-256
    * @throws KeyMissing
    */
   issueLinked(sessionId: string, generation: number, link: string, kid?: string): IssuedRefreshToken;
@@ -42,33 +42,22 @@ export interface RefreshTokens {
   digest(token: string): string;
 }
 
-const tokenPattern =
-  /^r1\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9][0-9]{0,8})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})$/;
-
 /** Makes the refresh tokens. @param keys `REFRESH_KEYS` */
 export function makeRefreshTokens(keys: Keyring): RefreshTokens {
-  function macOf(key: Buffer, body: string): string {
-    return createHmac('sha256', key).update(body).digest('base64url');
-  }
+  const tokens = makeMacTokens(keys, {
+    ...{ prefix: 'r1', purpose: null },
+    fields: { sessionId: uuidField, generation: countField, kid: kidField, link: sha256Field },
+  });
 
   function make(sessionId: string, generation: number, link: string, kid: string): IssuedRefreshToken {
-    const key = keys.find(kid);
-    if (key === undefined) throw new KeyMissing(`refresh key ${kid} is not in REFRESH_KEYS`);
-    const body = `r1.${sessionId}.${generation}.${kid}.${link}`;
-    const token = `${body}.${macOf(key, body)}`;
+    const token = tokens.issue({ sessionId, generation, kid, link });
     return { sessionId, generation, kid, token, digest: digest(token) };
   }
 
   function verify(token: string): RefreshTokenFields | null {
-    const [, sessionId, generation, kid, , mac] = tokenPattern.exec(token) ?? [];
-    if (sessionId === undefined || generation === undefined || kid === undefined || mac === undefined)
-      return null;
-    const key = keys.find(kid);
-    if (key === undefined) return null;
-    // Compares text, so that only the canonical spelling of the mac passes.
-    const expected = macOf(key, token.slice(0, -mac.length - 1));
-    if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
-    return { sessionId, generation: Number(generation), kid };
+    const found = tokens.verify(token);
+    if (found === null) return null;
+    return { sessionId: found.sessionId, generation: Number(found.generation), kid: found.kid };
   }
 
   return {

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../rings/keyring.js';
 import type { Digests, RandomBytes } from '../sealing/digests.js';
+import { countField, kidField, makeMacTokens, uuidField } from './mac-tokens.js';
 
 export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -50,41 +50,26 @@ export interface ShareSessions {
   verify(token: string, now: Date): ShareSession | null;
 }
 
-/** Separates these macs from all others that the ring makes. */
-const purpose = 'share session';
-
-const id = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** The mac covers the prefix too, so no part can be left out or added. */
-const tokenPattern = new RegExp(
-  String.raw`^s1\.(${id})\.(${id})\.([1-9][0-9]{0,8})\.([1-9][0-9]{0,14})\.([A-Za-z0-9-]{1,32})\.([A-Za-z0-9_-]{43})$`,
-);
-
 /** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
 export function makeShareSessions(keys: Keyring): ShareSessions {
-  function macOf(key: Buffer, body: string): string {
-    return createHmac('sha256', key)
-      .update(JSON.stringify([purpose, body]))
-      .digest('base64url');
-  }
-
-  return {
-    issue: ({ shareId, accessId, passwordGeneration, endsAt }) => {
-      const { kid, key } = keys.active();
-      const body = `s1.${shareId}.${accessId}.${passwordGeneration}.${endsAt.getTime()}.${kid}`;
-      return `${body}.${macOf(key, body)}`;
+  const tokens = makeMacTokens(keys, {
+    ...{ prefix: 's1', purpose: 'share session' },
+    fields: {
+      ...{ shareId: uuidField, accessId: uuidField, passwordGeneration: countField },
+      ...{ end: '[1-9][0-9]{0,14}', kid: kidField },
     },
-
+  });
+  return {
+    issue: ({ endsAt, ...session }) =>
+      tokens.issue({ ...session, end: endsAt.getTime(), kid: keys.active().kid }),
     verify: (token, now) => {
-      const [, shareId, accessId, generation, end, kid, mac] = tokenPattern.exec(token) ?? [];
-      if (shareId === undefined || accessId === undefined || kid === undefined || mac === undefined)
-        return null;
-      const key = keys.find(kid);
-      if (key === undefined) return null;
-      // Compares text, so that only the canonical spelling of the mac passes.
-      const expected = macOf(key, token.slice(0, -mac.length - 1));
-      if (!timingSafeEqual(Buffer.from(expected), Buffer.from(mac))) return null;
+      const found = tokens.verify(token);
+      if (found === null) return null;
+      const { shareId, accessId, passwordGeneration, end } = found;
       const endsAt = new Date(Number(end));
-      return now < endsAt ? { shareId, accessId, passwordGeneration: Number(generation), endsAt } : null;
+      return now < endsAt
+        ? { shareId, accessId, passwordGeneration: Number(passwordGeneration), endsAt }
+        : null;
     },
   };
 }
