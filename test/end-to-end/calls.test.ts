@@ -36,7 +36,7 @@ test('A request asks the event store as often as it must, and reads no stream tw
     t.true(calls < (callsMax[what] ?? 0) + 0.5, `${what}: ${calls} calls, ${streams.join()}`);
 });
 
-test('A callback and its reactions read no event of a stream that their process knows, whatever its age', async (t) => {
+test('A callback and its reactions read no event of a stream that their process knows, of any age', async (t) => {
   // Given a buyer with several hundred events
   const data = await makeDataDirectory();
   const stores = await openStores(data.path);

@@ -4,10 +4,9 @@ import { emailChangeSeconds } from '../commands/email/email-change.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 import { emailVerificationSeconds } from '../commands/email/email-verification.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const addressRevert = z
   .strictObject({

@@ -7,10 +7,9 @@ import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const code = z
   .string()

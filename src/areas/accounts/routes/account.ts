@@ -6,11 +6,10 @@ import { meResource } from '../../../../projections/accounts/users/resource.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, routesOf } from '../../../http/route.js';
 import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { nicknameLengthMax } from '../commands/registering.js';
-import { finished, routesOf } from '../../../http/define-routes.js';
 
 const registration = z.strictObject({
   email: emailField,

@@ -2,10 +2,9 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { noContent } from '../../../http/replies/reply.js';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const credentials = z
   .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })

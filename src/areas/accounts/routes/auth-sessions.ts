@@ -5,13 +5,12 @@ import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-fields.js';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 

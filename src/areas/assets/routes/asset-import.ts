@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
 import type { ImportCursor } from '../commands/import-assets.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
 
 const wholeKeyMax = 1_024;
 

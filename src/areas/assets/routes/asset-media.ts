@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { hexDigest } from '../../../validation/fields.js';
 import { mediaLink } from '../../../http/resources.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
-import { current, ok, routesOf } from '../../../http/define-routes.js';
 import { uploadUrl } from '../commands/uploads/issue-upload-url.js';
 
 const uploadRequest = z

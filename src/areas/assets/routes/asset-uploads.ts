@@ -4,9 +4,8 @@ import { assetResource } from '../../../../projections/assets/assets/resource.js
 import { multipartUpload } from '../commands/uploads/start-upload.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noFields } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath, renditionFields } from './assets.js';
-import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const renditionParams = assetParams.extend({ kind: z.string() });
 const path = `${assetsPath}/:assetId/renditions/:kind`;

@@ -5,11 +5,10 @@ import { z } from 'zod';
 import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
-import { current, finished, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const text = z.string().max(2048);
 const assetName = text.check(ruled(assetRules.name)).meta({

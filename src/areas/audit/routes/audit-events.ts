@@ -7,12 +7,11 @@ import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, momentQuery, namedStreamsQuery, pageOfEvents, searchOf } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, missing, ok, routesOf } from '../../../http/route.js';
 import { readSignedLog } from './audit-log.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js';
 import { auditPageStyle, makeAuditPageBody } from '../page/audit-page-body.js';
-import { missing, ok, routesOf } from '../../../http/define-routes.js';
 
 /**
  * Makes the page for auditors: src/areas/audit/README.md#page-for-auditors. It is the same for every caller and holds no data.

@@ -16,8 +16,7 @@ import type { TreeReader } from '../tree/tree-reader.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { proofText } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import type { Route } from '../../../http/route.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 
 /** What the routes need of the audit log. */
 export interface AuditSource {

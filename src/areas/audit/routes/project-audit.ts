@@ -4,11 +4,10 @@ import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from './audit-query.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 import { type AuditHistorySource, readShownSize } from './audit-events.js';
 import { auditProof, type AuditSource } from './audit-log.js';
 import { projectParams } from '../../projects/routes/projects.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
 
 const tag = 'Audit log';
 const path = '/api/v1/projects/:projectId/audit';

@@ -12,9 +12,8 @@ import { namePattern } from '../../../validation/text.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { noParams } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
 import { nodeParams } from './peer-lists.js';
-import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/admin/nodes';
 

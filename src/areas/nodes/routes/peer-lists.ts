@@ -11,8 +11,7 @@ import type { NodeDeps } from '../deps.js';
 import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
-import type { Route } from '../../../http/route.js';
-import { finished, routesOf } from '../../../http/define-routes.js';
+import { type Route, finished, routesOf } from '../../../http/route.js';
 
 const peerQuery = z.object({
   node_id: z

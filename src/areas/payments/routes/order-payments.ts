@@ -3,8 +3,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { checkText } from '../../../validation/text.js';
 import { refundRequest } from '../commands/deciding/requests.js';
 import { orderPaymentWay, orderRefund } from '../commands/resources.js';
-import type { Route } from '../../../http/route.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
 

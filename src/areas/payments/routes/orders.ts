@@ -8,10 +8,9 @@ import { listedOrder, orderResource } from '../../../../projections/payments/ord
 import { paymentPlatform, plan } from '../commands/resources.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { guard } from '../../accounts/domain/guard.js';
-import { current, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/orders';
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });

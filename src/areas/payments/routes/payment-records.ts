@@ -3,8 +3,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { recordRequest } from '../commands/deciding/requests.js';
 import { transactionId } from '../domain/fact.js';
 import { foundPayments, paymentRecord } from '../commands/resources.js';
-import type { Route } from '../../../http/route.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 
 const path = '/api/v1/admin/payments';
 

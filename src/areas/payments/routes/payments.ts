@@ -23,8 +23,7 @@ import { paymentResolution } from '../commands/resources.js';
 import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
-import type { Route } from '../../../http/route.js';
-import { missing, ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, missing, ok, routesOf } from '../../../http/route.js';
 
 const path = '/api/v1/admin/payments';
 const { provider, reason: holdReason } = unmatchedResource.shape;

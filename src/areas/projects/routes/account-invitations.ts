@@ -7,8 +7,7 @@ import { projectResource } from '../../../../projections/projects/projects/reade
 import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noParams } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 
 const path = '/api/v1/auth/invitations';
 const invitationParams = z.object({ invitationId: z.uuid().toLowerCase() });

@@ -10,9 +10,8 @@ import { apiKeyResource } from '../../../../projections/projects/api-keys/reader
 import { invalid } from '../../../validation/field-problems.js';
 import { judged, ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const apiKeyIssue = z
   .strictObject({

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { noContent } from '../../../http/replies/reply.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
-import { current, finished, routesOf } from '../../../http/define-routes.js';
 
 const path = '/api/v1/projects/:projectId/billing-offer';
 const billingOffer = z

@@ -6,10 +6,9 @@ import { actingOf, refuseKey } from '../../../http/access/credentials.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { memberResource } from '../../../../projections/projects/members/reader.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 import { projectParams } from './projects.js';
-import { finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const memberAddition = z
   .strictObject({

@@ -11,8 +11,7 @@ import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noParams } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
-import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
+import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 

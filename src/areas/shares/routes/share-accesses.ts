@@ -2,13 +2,12 @@ import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';
 import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
 
 const shareMail = z
   .strictObject({

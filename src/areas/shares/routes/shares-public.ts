@@ -5,10 +5,9 @@ import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, ok, routesOf } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
-import { ok, routesOf } from '../../../http/define-routes.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes(

@@ -18,9 +18,8 @@ import {
   shownShare,
 } from '../../../../projections/shares/shares/resource.js';
 import { roleAtLeast } from '../../projects/domain/role.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
-import { current, finished, ok, routesOf } from '../../../http/define-routes.js';
 
 const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
 

@@ -7,9 +7,8 @@ import { noContent } from '../../../http/replies/reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';
 import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
 import { noFields } from '../../../http/route-spec.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, finished, missing, routesOf } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
-import { current, finished, missing, routesOf } from '../../../http/define-routes.js';
 
 const storageChange = z
   .strictObject({

@@ -18,9 +18,8 @@ import {
   type UndeletedResource,
 } from '../../../../projections/storages/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
-import type { Route } from '../../../http/route.js';
+import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
-import { current, missing, ok, routesOf } from '../../../http/define-routes.js';
 
 const text = z.string().max(2048);
 const credential = z

@@ -2,9 +2,9 @@ import test, { type ExecutionContext } from 'ava';
 import {
   describeFailure,
   testFailureCode,
+  type ProbeFailureCode,
 } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import type { StorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
-import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp, type OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';

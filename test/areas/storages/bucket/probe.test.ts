@@ -1,6 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { testFailureCode } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
-import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
+import {
+  testFailureCode,
+  type ProbeFailureCode,
+} from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import {

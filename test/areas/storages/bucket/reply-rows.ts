@@ -1,6 +1,8 @@
 import test from 'ava';
-import { describeFailure } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
-import type { ProbeFailureCode } from '../../../../src/areas/storages/bucket/probing/probe-failure-code.js';
+import {
+  describeFailure,
+  type ProbeFailureCode,
+} from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import {
   failureOfReply,
   type ProbeStep,

@@ -7,7 +7,7 @@ import { judged } from '../../../../validation/zod-problems.js';
 import { noContent } from '../../../../http/replies/reply.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields } from '../../../../http/route-spec.js';
-import type { Route } from '../../../../http/route.js';
+import { type Route, finished, ok, routesOf } from '../../../../http/route.js';
 import { presentSignedIn, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
 import {
   authenticationResponse,
@@ -16,7 +16,6 @@ import {
   registrationResponse,
   requestOptions,
 } from './passkey-fields.js';
-import { finished, ok, routesOf } from '../../../../http/define-routes.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 

@@ -18,7 +18,7 @@ const signatureBytes = 4_096;
 const forgottenBytes = 1;
 /**
  * Before each callback of a client with failed signatures, in ms. Bodies of 256 KiB without a pause between them make V8 collect
- * garbage all the time ("external memory pressure"), 10 to 50 ms each, in which the process answers nobody.
+ * garbage all the time ("external memory pressure"), 10 to 50 ms each, in which the process answers no request.
  */
 const pauseMs = 20;
 

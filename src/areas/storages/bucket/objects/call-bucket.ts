@@ -7,7 +7,7 @@ import {
 } from '../../../../outgoing/outgoing-http.js';
 import type { StorageUrls } from '../signing/media-urls.js';
 import type { HeaderRequest } from '../signing/signer.js';
-import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
+import type { ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { failureOfConnection, failureOfReply } from '../probing/probe-failure.js';
 import { readStorageError } from '../probing/provider-codes.js';
 

@@ -1,7 +1,7 @@
 import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing-http.js';
 import type { DeliveryAddress } from '../signing/media-urls.js';
 import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
-import type { ProbeFailureCode } from '../probing/probe-failure-code.js';
+import type { ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
 import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
 

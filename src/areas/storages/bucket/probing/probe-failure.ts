@@ -1,6 +1,5 @@
 import type { OutgoingFailure, OutgoingReply } from '../../../../outgoing/outgoing-http.js';
-import type { TestFailure } from '../../domain/delivery/test-failure.js';
-import type { ProbeFailureCode } from './probe-failure-code.js';
+import type { TestFailure, ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { readStorageError, type StorageError } from './provider-codes.js';
 
 export type ProbeFailure = TestFailure & { readonly code: ProbeFailureCode };

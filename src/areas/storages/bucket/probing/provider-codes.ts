@@ -1,4 +1,4 @@
-import type { ProbeFailureCode } from './probe-failure-code.js';
+import type { ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { readDocument, textOf } from '../objects/xml.js';
 
 /*

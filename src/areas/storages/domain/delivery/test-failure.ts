@@ -197,3 +197,6 @@ export interface TestFailure {
 export function describeFailure({ code, hint }: TestFailure): string {
   return `${code}: ${advice[code]}${hint === null ? '' : ` (${hint})`}`;
 }
+
+/** The cause that makes a bucket unusable, divided by the remedy that its owner has. */
+export type ProbeFailureCode = Exclude<TestFailureCode, 'probe_timeout' | 'test_broken'>;
