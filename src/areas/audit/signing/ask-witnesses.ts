@@ -99,8 +99,9 @@ export function makeAskWitnesses({
     const last = await readSigned();
     await askForSize(last, log, {});
     const isRecorded = last !== null && last.note !== '';
-    const isAhead = witnesses.statuses().some((status) => status.isAhead);
-    if (!isRecorded && !isAhead && log.size > 0) await offer(signer.draft(log));
+    // A further question would replace what a contradiction says.
+    const isRefused = witnesses.statuses().some(({ isAhead, found }) => isAhead || (found ?? null) !== null);
+    if (!isRecorded && !isRefused && log.size > 0) await offer(signer.draft(log));
     hasAsked = true;
   }
 
