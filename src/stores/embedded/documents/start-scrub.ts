@@ -11,7 +11,7 @@ const roundMs = 24 * 3_600_000;
 const retryMs = 60_000;
 
 /**
- * Checks read-models.db after the start and once a day, in a thread for each round, at more than 10,000 documents a second on an
+ * Checks read-models.db after the start and once a day, in a thread for each round, at about 5,000 documents a second on an
  * idle machine. A pause follows each slice, at least half as long as the slice took: under load the check becomes slower.
  * @returns a function that ends the checks
  */
