@@ -1,4 +1,5 @@
 import test from 'ava';
+import { makeLogResources } from '../../../../src/areas/audit/history/log-resources.js';
 import type { EventSearch, IndexedEvent } from '../../../../src/areas/audit/history/history.js';
 import {
   appendAuditEvents,
@@ -155,4 +156,35 @@ test('A page of large events ends early, and the next page continues', async (t)
     Array.from({ length: 60 }, (_, place) => 59 - place),
   );
   t.deepEqual(pages, [41, 19]);
+});
+
+test('A tile of events is read when the turn of the process has room for its events', async (t) => {
+  // Given a turn without room
+  const { eventStore, events } = await givenHistory(5, 300);
+  const spent: number[] = [];
+  let begin: () => void = () => undefined;
+  const resources = makeLogResources({
+    eventStore,
+    tree: { tiles: () => Promise.resolve([]) },
+    pace: {
+      spend: ({ elements }) => {
+        spent.push(elements);
+        return new Promise((resolve) => {
+          begin = resolve;
+        });
+      },
+    },
+  });
+  // When a search reads the tile
+  let found: readonly unknown[] | null = null;
+  const reading = resources.events(0, 256).then((read) => {
+    found = read;
+  });
+  await new Promise(setImmediate);
+  // Then it has read nothing before it has room
+  t.is(found, null);
+  t.deepEqual(spent, [256 * 20]);
+  begin();
+  await reading;
+  t.deepEqual(found, events.slice(0, 256));
 });
