@@ -74,7 +74,7 @@ test('A repeated registration with one key returns the same account and tokens',
   t.is((await register('a@example.com')).text, first.text);
   t.like((await register('b@example.com')).json, { code: 'idempotency_key_reused' });
   const kept = JSON.stringify(await stores.stateStore.list('', { limit: 100 }));
-  t.notRegex(kept, /example\.com|access_token|once|eyJ/);
+  t.notRegex(kept, /example\.com|access_token|"once"|"eyJ/);
 });
 
 test('A project belongs to its creator, and no other user lists or finds it', async (t) => {

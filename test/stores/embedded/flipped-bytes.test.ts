@@ -75,6 +75,7 @@ for (const file of ['read-models.db', 'read-models.db-wal']) {
     });
     for (let n = 0; n < ids.length; n += 50) {
       await readModelStore.write(collection, writes.slice(n, n + 50));
+      if (isLog) keep();
       await putRecord(readModelStore, `generations/${n}`, { live: 1 }, null);
       if (isLog) keep();
     }
