@@ -117,7 +117,8 @@ export type Client = ReconnectingClient;
 /** The client sends nothing before its first call. @throws Error when the authority's certificate cannot be read */
 export function makeClient(settings: ConnectionSettings, deadlineMs: number): Client {
   const { endpoints, cluster, credentials, tuning } = settings;
-  const shared = { ...tuning, defaultDeadline: deadlineMs, connectionName: 'stowage' };
+  // The client waits for 5 s for each silent node that it asks for the leader.
+  const shared = { gossipTimeout: 2, ...tuning, defaultDeadline: deadlineMs, connectionName: 'stowage' };
   const channel: ChannelCredentialOptions = { insecure: !settings.tls };
   if (settings.tls && settings.tlsCAFile !== null) channel.rootCertificate = readFileSync(settings.tlsCAFile);
   const user = credentials ?? undefined;

@@ -36,10 +36,12 @@ export function makeDiscovery(
       // The client would ask the silent node first half of the time, and wait for it for 5 s.
       const seeds = endpoints.filter((node) => !isSilent(node));
       const settings = { ...tuning, gossipTimeout: 1, maxDiscoverAttempts: 1, endpoints: seeds };
-      while (!signal.aborted && !(await answers(silentNode))) {
+      while (!signal.aborted) {
+        const answering = answers(silentNode);
         // Without a seed that answers, or a leader, it tries again.
         const found = await discoverEndpoint(settings, channel).catch(() => null);
         if (found !== null && !isSilent(found)) return `${found.address}:${found.port}`;
+        if (await answering) break;
         await wait(pauseMs);
       }
       return silentNode;

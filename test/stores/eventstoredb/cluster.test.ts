@@ -5,6 +5,9 @@ import test, { type ExecutionContext } from 'ava';
 import { appendDurably } from '../../../src/event-sourcing/deciding/append-durably.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
+import { makeReads } from '../../../src/stores/eventstoredb/calls/reads.js';
+import { makeClient } from '../../../src/stores/eventstoredb/client.js';
+import { parseConnectionString } from '../../../src/stores/eventstoredb/connection-string.js';
 import type { EventStoreDbOptions } from '../../../src/stores/eventstoredb/event-store.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
@@ -200,6 +203,29 @@ test.serial('A node that is slow to answer keeps its connection while it sends a
   const probes = server.faults.calls.filter(({ kind }) => kind === 'probe').length;
   await store.append(uniqueStream(), 'no-stream', makeEvents(1));
   t.is(server.faults.calls.filter(({ kind }) => kind === 'probe').length, probes);
+});
+
+test.serial('A read that is given up counts as no answer of its node', async (t) => {
+  // Given a read that the node does not answer
+  const { server } = await givenServer(t);
+  const parsed = parseConnectionString(urlOf(server));
+  if (!('settings' in parsed)) return t.fail();
+  const client = makeClient(parsed.settings, 60_000);
+  t.teardown(() => client.shutDown());
+  let heard = 0;
+  client.heard = () => (heard += 1);
+  const reads = makeReads(client, { username: 'user', password: 'password' });
+  const read = (signal: AbortSignal) => reads.stream(uniqueStream(), { from: 0n, limit: 1 }, signal);
+  server.faults.next('read', { answer: 'nothing' });
+  const caller = new AbortController();
+  const reading = t.throwsAsync(read(caller.signal));
+  await eventually('the read arrives', () => server.faults.calls.some(({ kind }) => kind === 'read'));
+  // When its caller gives it up, and another read finds no stream
+  caller.abort(new Error('given up'));
+  await reading;
+  t.is(await read(new AbortController().signal), 'absent');
+  // Then no answer was counted, so the node is left as silent, and not asked for the leader
+  t.is(heard, 0);
 });
 
 /** @param hosts with their ports, separated by commas */

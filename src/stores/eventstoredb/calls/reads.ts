@@ -222,7 +222,8 @@ function collect<Record extends RecordedEvent>(
       reject(error);
     });
     reading.on('end', () => {
-      heard();
+      // A read that is given up ends too, and then no node has answered it.
+      if (!signal.aborted) heard();
       finish(true);
     });
     if (signal.aborted) onAbort();
