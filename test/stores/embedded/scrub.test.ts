@@ -1,11 +1,13 @@
 import { join } from 'node:path';
-import test from 'ava';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
 import { openReader } from '../../../src/stores/embedded/files/database.js';
 import { checkReadModels } from '../../../src/stores/embedded/documents/read-model-scrub.js';
+import { scrubOnce } from '../../../src/stores/embedded/documents/start-scrub.js';
 import { givenDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
 
-test('A slice of the check of read models begins no document after 8 MiB', async (t) => {
-  // Given four documents of 5 MiB
+/** Given four documents of 5 MiB. Returns the path of their file. */
+async function givenLargeDocuments(t: ExecutionContext): Promise<string> {
   const directory = givenDirectory(t);
   const stores = await openDocuments(directory);
   for (const id of ['a', 'b', 'c', 'd']) {
@@ -13,11 +15,29 @@ test('A slice of the check of read models begins no document after 8 MiB', async
     await stores.readModelStore.write('assets@1.1', [{ document, foldedFrom: 'whole-stream' }]);
   }
   await stores.close();
+  return join(directory, 'read-models.db');
+}
+
+test('A slice of the check of read models begins no document after 8 MiB', async (t) => {
+  const path = await givenLargeDocuments(t);
   // When they are checked
-  const connection = openReader(join(directory, 'read-models.db'));
+  const connection = openReader(path);
   t.teardown(() => {
     connection.close();
   });
   // Then two slices read two documents each, one finds their end, and one reads each index
   t.is([...checkReadModels(connection)].length, 5);
+});
+
+// libsql aborts the process when its thread is terminated within a call.
+test('A check of read models that ends within a slice ends no process', async (t) => {
+  const path = await givenLargeDocuments(t);
+  for (let ms = 90; ms < 190; ms += 10) {
+    const ending = new AbortController();
+    const checking = scrubOnce(path, ending.signal).catch((error: unknown) => error);
+    await wait(ms);
+    ending.abort();
+    const ended = await checking;
+    t.true(ended === null || (ended instanceof Error && ended.name === 'AbortError'));
+  }
 });

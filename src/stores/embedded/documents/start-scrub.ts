@@ -53,10 +53,10 @@ export async function scrubOnce(path: string, signal: AbortSignal): Promise<File
     for (;;) {
       const [beganMs, before] = [performance.now(), performance.eventLoopUtilization()];
       worker.postMessage('slice');
-      const replying = once(worker, 'message', { signal });
-      // The check must not keep the process alive. Adding a message listener undoes `unref`.
+      // An abort takes effect after the slice: libsql ends the process when its thread is terminated within a call.
+      const [reply] = (await once(worker, 'message')) as [ScrubReply];
+      // The check keeps no process alive. Each message listener undoes `unref`.
       worker.unref();
-      const [reply] = (await replying) as [ScrubReply];
       if (reply !== 'more') return reply === 'whole' ? null : reply;
       const { utilization } = performance.eventLoopUtilization(before);
       const loadMs = (performance.now() - beganMs) * utilization * pauseTimes;
