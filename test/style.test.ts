@@ -21,6 +21,9 @@ const forbidden = [
   /\b(is|are|was|were) told\b/i,
   /\bnobody\b/i,
   /\b(some|any)body\b/i,
+  // Words of the table that mean nothing else here, also with other words between.
+  /\b(un)?fed\b|stowage_\w*(unfed|set_apart)/i,
+  /\bsets? (?:an? |the |its |it |\w+ (?:stream|event) )?(?:\w+ ){0,2}apart\b/i,
 ];
 
 /** The customer's words and the guide itself, which names the forbidden words. */

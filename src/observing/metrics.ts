@@ -43,10 +43,10 @@ export function registerMetrics(
     () => [...(running.projections()?.lagsMs() ?? [])].map(([view, ms]) => [view, ms / 1_000]),
   );
   gauge(
-    'stowage_unfed',
-    'Seconds for which no process has fed a view or reaction while the log moved; no value below 15 s.',
-    'part',
-    () => (running.projections()?.unfed() ?? []).map(({ consumer, forMs }) => [consumer, forMs / 1_000]),
+    'stowage_stalled_seconds',
+    'Seconds for which no process feeds a view or reaction while the log moved; no value below 15 s.',
+    'consumer',
+    () => (running.projections()?.stalled() ?? []).map(({ consumer, forMs }) => [consumer, forMs / 1_000]),
   );
   gauge(
     'stowage_projection_stopped',
@@ -55,16 +55,16 @@ export function registerMetrics(
     () => projections().map(({ collection, state }) => [collection, Number(state === 'stopped')]),
   );
   gauge(
-    'stowage_projection_set_apart',
+    'stowage_projection_quarantined',
     'Streams that a projection cannot take in; stowage projection list names them.',
     'collection',
-    () => projections().map(({ collection, setApart = 0 }) => [collection, setApart]),
+    () => projections().map(({ collection, quarantined = 0 }) => [collection, quarantined]),
   );
   gauge(
-    'stowage_reaction_set_apart',
+    'stowage_reaction_quarantined',
     'Events that a reaction cannot serve, because an event cannot be read; stowage projection list names them.',
     'reaction',
-    () => reactions().map(({ name, setApart }) => [name, setApart]),
+    () => reactions().map(({ name, quarantined }) => [name, quarantined]),
   );
   gauge(
     'stowage_reaction_open_events',

@@ -75,7 +75,7 @@ async function assertHeld(
   const { eventStore, shortLog, reader } = deps;
   const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));
   const event = await findEvent(eventStore, stream, BigInt(revision));
-  // The damaged stream is set apart, and must not stop the views of all others.
+  // The damaged stream is quarantined, and must not stop the views of all others.
   if (event === 'damaged') return;
   if (event !== undefined && fingerprintOf(event) === fingerprint) {
     shortLog.whole();

@@ -12,9 +12,9 @@ export function makeViews(deps: {
   readonly generations: Generations;
   readonly readModelStore: ReadModelStore;
   readonly eventStore: EventStore;
-  readonly held?: ReadonlySet<string>;
+  readonly stale?: ReadonlySet<string>;
 }): Views {
-  const { generations, readModelStore, eventStore, held } = deps;
+  const { generations, readModelStore, eventStore, stale } = deps;
   return {
     of: <Document extends JsonObject>(projection: AnyProjection) => ({
       get: async (id: string) => {
@@ -73,21 +73,21 @@ export function makeViews(deps: {
     stored: StoredDocument | null,
   ): Promise<ViewDocument<Document> | null> {
     if (stored === null) return toViewDocument<Document>(await foldWholeStream(eventStore, projection, id));
-    return toViewDocument<Document>(isHeld(projection) ? await foldedOn(projection, stored) : stored);
+    return toViewDocument<Document>(isStale(projection) ? await foldedOn(projection, stored) : stored);
   }
 
-  /** Returns the documents of a list. It folds missing events onto those of a held collection; newer documents are not listed. */
+  /** Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed. */
   async function listed<Document extends JsonObject>(
     projection: AnyProjection,
     found: readonly StoredDocument[],
   ): Promise<readonly ViewDocument<Document>[]> {
-    if (!isHeld(projection)) return toViewDocuments<Document>(found);
+    if (!isStale(projection)) return toViewDocuments<Document>(found);
     const folded = await Promise.all(found.map((document) => foldedOn(projection, document)));
     return toViewDocuments<Document>(folded.filter((document) => document !== null));
   }
 
-  function isHeld(projection: AnyProjection): boolean {
-    return held?.has(generations.liveCollection(projection)) === true;
+  function isStale(projection: AnyProjection): boolean {
+    return stale?.has(generations.liveCollection(projection)) === true;
   }
 
   function foldedOn(projection: AnyProjection, stored: StoredDocument): Promise<StoredDocument | null> {

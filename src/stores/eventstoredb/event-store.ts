@@ -19,7 +19,7 @@ import {
   withinLimit,
 } from './calls/limits.js';
 import { makeLogGuard } from './same-log/log-guard.js';
-import { logIdIn, logIdStream, makeLogId, logMarked } from './same-log/log-id.js';
+import { logIdIn, logIdStream, makeLogId, makeLogStamp } from './same-log/log-id.js';
 import { formatPosition, parsePosition } from './same-log/positions.js';
 import { type Found, makeReads, toStoredEvent } from './calls/reads.js';
 import { makeSameLog } from './same-log/same-log.js';
@@ -103,7 +103,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const appendCalls = makeVerifiedCalls(client, {
     credentials,
     guard: { verify: (signal) => guard.verify(signal), suspect },
-    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => logMarked(randomUUID(), clock.now()) },
+    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => makeLogStamp(randomUUID(), clock.now()) },
     withinLimit: bounded,
   });
   const appendOnce = makeAppend(reads, streams);
