@@ -8,7 +8,7 @@ import {
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
-import { type Tell, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
+import { type Print, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
 import { listenForMetrics, registerServiceMetrics, type RunningTasks } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
@@ -132,7 +132,7 @@ async function drain(seconds: number, signal: AbortSignal): Promise<void> {
 async function start(deps: {
   readonly config: Config;
   readonly log: Log;
-  readonly tell: Tell;
+  readonly tell: Print;
   readonly links: StoreLinks;
   readonly stores: StoreWatch;
   readonly health: Health;
@@ -286,14 +286,14 @@ function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink
 }
 
 /** Says what the audit log lacks. Who can write the stores can also remove what the service keeps beside them. */
-function announceMissing(config: Config, { logger }: Log, tell: Tell): void {
+function announceMissing(config: Config, { logger }: Log, tell: Print): void {
   const missing = missingCopies(config);
   if (missing === null) return;
   if (config.production) logger.warn({ problem: missing }, 'the audit log has no copy outside the service');
   tell(`stowage: ${missing}`);
 }
 
-function announce(config: Config, port: number, tell: Tell): void {
+function announce(config: Config, port: number, tell: Print): void {
   const bound = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
   // HOST of the image means every address of the machine, and a browser opens none by that name.
   const url = bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://127.0.0.1');

@@ -21,11 +21,11 @@ export interface CatchUpThreadData {
   readonly streamPrefix: string;
   /** A thread feeds one group after the other. */
   readonly groups: readonly ThreadGroup[];
-  /** What all threads know, at the places of `shared`. */
+  /** What all threads know, at the indexes of `shared`. */
   readonly memory: Int32Array;
 }
 
-/** Places of `CatchUpThreadData.memory`. */
+/** Indexes of `CatchUpThreadData.memory`. */
 export const shared = {
   /** 1 when the threads should end early. */
   ending: 0,

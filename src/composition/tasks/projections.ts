@@ -6,7 +6,7 @@ import {
 } from '../../event-sourcing/feeding/projectors/projection-runner.js';
 import { pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { catchUpInThreads } from './catch-up.js';
-import { type Tell, sentenceOf } from '../starting.js';
+import { type Print, sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 
@@ -24,7 +24,7 @@ export async function bringUpProjections(
     readonly signal: AbortSignal;
     /** Receives the error of a store that is damaged or belongs to another service; the process should end. */
     readonly fail: (error: unknown) => void;
-    readonly tell: Tell;
+    readonly tell: Print;
   },
 ): Promise<ProjectionRunner | null> {
   const { logger } = services.log;

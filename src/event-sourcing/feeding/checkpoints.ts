@@ -58,13 +58,13 @@ export function makeLoadOwnCheckpoint(
       );
     }
     if (checkpoint.fingerprint !== undefined) {
-      await assertHeld(checkpoint.fingerprint, { eventStore, shortLog, reader });
+      await assertInLog(checkpoint.fingerprint, { eventStore, shortLog, reader });
     }
     return { logId, checkpoint };
   };
 }
 
-async function assertHeld(
+async function assertInLog(
   fingerprint: string,
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;

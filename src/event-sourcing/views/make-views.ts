@@ -52,7 +52,7 @@ export function makeViews(deps: {
   };
 
   async function getEach<Documents extends readonly JsonObject[]>(
-    ...wanted: { readonly [Place in keyof Documents]: Wanted<Documents[Place]> }
+    ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
   ): Promise<FoundEach<Documents>> {
     const names = wanted.map(({ projection, id }) => ({
       collection: generations.liveCollection(projection),
@@ -60,7 +60,7 @@ export function makeViews(deps: {
     }));
     const stored = await readModelStore.getEach(names);
     const documents = await Promise.all(
-      wanted.map(({ projection, id }, place) => present(projection, id, stored[place] ?? null)),
+      wanted.map(({ projection, id }, index) => present(projection, id, stored[index] ?? null)),
     );
     // The cast is safe for the reason of `toViewDocument`. The order is that of `wanted`.
     return documents as FoundEach<Documents>;

@@ -179,8 +179,8 @@ async function fill(
       return appendOne(stores.eventStore, indexed);
     });
     let before = '';
-    for (const [place, position] of (await Promise.all(appending)).entries()) {
-      if (position <= before) throw new Error(`event ${events[place]?.index} was appended out of order`);
+    for (const [at, position] of (await Promise.all(appending)).entries()) {
+      if (position <= before) throw new Error(`event ${events[at]?.index} was appended out of order`);
       before = position;
     }
   }
@@ -191,7 +191,7 @@ function leafOf(index: number, event: StoredEvent): Buffer {
     return leafHash(entryOf(event));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    throw new ReplayProblem(`${placeOf(index, event)} has no canonical form: ${error.message}`);
+    throw new ReplayProblem(`${nameOf(index, event)} has no canonical form: ${error.message}`);
   }
 }
 
@@ -207,16 +207,16 @@ async function appendOne(
   } catch (error) {
     if (error instanceof WrongExpectedRevision) {
       throw new ReplayProblem(
-        `${placeOf(index, event)} does not follow the stream's last event; events are missing`,
+        `${nameOf(index, event)} does not follow the stream's last event; events are missing`,
       );
     }
     if (error instanceof EventTooLarge)
-      throw new ReplayProblem(`${placeOf(index, event)} is ${error.message}`);
+      throw new ReplayProblem(`${nameOf(index, event)} is ${error.message}`);
     throw error;
   }
 }
 
-function placeOf(index: number, { stream, revision }: StoredEvent): string {
+function nameOf(index: number, { stream, revision }: StoredEvent): string {
   return `the event at index ${index}, revision ${revision} of the stream ${stream},`;
 }
 

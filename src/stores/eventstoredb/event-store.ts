@@ -78,8 +78,8 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     });
   };
   const calls = makeLimitedCalls(bounded);
-  const readGate = makeCallGate(limits.readsMax, limits.placeMs);
-  const appendGate = makeCallGate(limits.appendsMax, limits.placeMs);
+  const readGate = makeCallGate(limits.readsMax, limits.permitMs);
+  const appendGate = makeCallGate(limits.appendsMax, limits.permitMs);
   const reads = makeReads(client, credentials);
   // Half of the time limit leaves the other half for a first record that is large or late.
   const within = { bytes: limits.pageBytes, ms: limits.callMs / 2 };

@@ -6,7 +6,7 @@ import {
   logPageBytesMax,
 } from '../../../event-sourcing/ports/event-store.js';
 import type { Connection } from '../files/database.js';
-import { type EventReader, assertHeld, endOf, makeEventReader, rowsPerQuery } from './event-reader.js';
+import { type EventReader, assertInLog, endOf, makeEventReader, rowsPerQuery } from './event-reader.js';
 import {
   contentColumn,
   countToReach,
@@ -193,7 +193,7 @@ export function makeCategoryReader(
     connection.execute('BEGIN');
     try {
       const head = reader.head();
-      assertHeld(from, head);
+      assertInLog(from, head);
       if (!isVerified) verify(head);
       const to = Math.min(from + windowMax, head);
       const json = selectSequences.get(...bounds, from, to)?.[0];
