@@ -18,7 +18,6 @@ export function registerMetrics(
     readonly reactions: () => readonly ReactionStatus[];
   },
 ): void {
-  const { reactions } = running;
   const projections = (): readonly ProjectionStatus[] => running.projections()?.statuses() ?? [];
   const secondsSince = (at: Date | null): number =>
     at === null ? 0 : (clock.now().getTime() - at.getTime()) / 1000;
@@ -64,25 +63,25 @@ export function registerMetrics(
     'stowage_reaction_quarantined',
     'Events that a reaction cannot serve, because an event cannot be read; stowage projection list names them.',
     'reaction',
-    () => reactions().map(({ name, quarantined }) => [name, quarantined]),
+    () => running.reactions().map(({ name, quarantined }) => [name, quarantined]),
   );
   gauge(
     'stowage_reaction_open_events',
     'Events that a reaction has taken and that have no outcome yet.',
     'reaction',
-    () => reactions().map(({ name, open }) => [name, open]),
+    () => running.reactions().map(({ name, open }) => [name, open]),
   );
   gauge(
     'stowage_reaction_lag_seconds',
     'Age of the oldest event that waits for its outcome; 0 when none does.',
     'reaction',
-    () => reactions().map(({ name, oldestOpenAt }) => [name, secondsSince(oldestOpenAt)]),
+    () => running.reactions().map(({ name, oldestOpenAt }) => [name, secondsSince(oldestOpenAt)]),
   );
   gauge(
     'stowage_reaction_stopped',
     '1 for a reaction that an event or a store stopped for good; the log says why.',
     'reaction',
-    () => reactions().map(({ name, state }) => [name, Number(state === 'stopped')]),
+    () => running.reactions().map(({ name, state }) => [name, Number(state === 'stopped')]),
   );
 }
 

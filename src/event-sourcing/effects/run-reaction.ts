@@ -1,11 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { makeCheckpointSaver, makeLoadOwnCheckpoint, saveWhileChanged } from '../feeding/checkpoints.js';
-import {
-  type Quarantined,
-  type QuarantineRecord,
-  makeQuarantine,
-  referenceTo,
-} from '../feeding/quarantine.js';
+import { type Quarantined, type QuarantineNote, makeQuarantine, referenceTo } from '../feeding/quarantine.js';
 import { followLog } from '../feeding/follow-log.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
@@ -222,7 +217,7 @@ export function runReaction(
     });
   }
 
-  function takeBack(record: QuarantineRecord): Promise<void> {
+  function takeBack(record: QuarantineNote): Promise<void> {
     return takeBackEvent(
       {
         ...{ reaction, eventStore, quarantine, semaphore, random, sleepUntilRetry, serve, onRetry },

@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../kit/semaphore.js';
-import { type Quarantine, type QuarantineRecord, readReferenced } from '../feeding/quarantine.js';
+import { type Quarantine, type QuarantineNote, readReferenced } from '../feeding/quarantine.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
@@ -26,7 +26,7 @@ export async function takeBackEvent(
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, failures: number) => void;
   },
-  record: QuarantineRecord,
+  record: QuarantineNote,
 ): Promise<void> {
   const { reaction, eventStore, quarantine, signal } = deps;
   for (let attempt = 0; !signal.aborted; attempt += 1) {

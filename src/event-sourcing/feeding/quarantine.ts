@@ -47,7 +47,7 @@ export interface Quarantined {
   readonly event?: EventReference | undefined;
 }
 
-export interface QuarantineRecord extends Quarantined {
+export interface QuarantineNote extends Quarantined {
   readonly version: bigint;
 }
 
@@ -57,7 +57,7 @@ export interface Quarantine {
    * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes
    * the event, so the caller finds the record or meets the event again.
    */
-  load(): Promise<readonly QuarantineRecord[]>;
+  load(): Promise<readonly QuarantineNote[]>;
   /**
    * Does the work on an item. Quarantines the item when an event cannot be read, before any checkpoint passes it.
    * @returns the result; null when the item is quarantined
@@ -72,7 +72,7 @@ export interface Quarantine {
    * Attempts a recorded item again: a newer release may read the events, or an operator has restored the stream.
    * @param work returns whether the item is taken in, so that its record is removed
    */
-  takeBack(record: QuarantineRecord, work: () => Promise<boolean>): Promise<void>;
+  takeBack(record: QuarantineNote, work: () => Promise<boolean>): Promise<void>;
   readonly count: () => number;
 }
 
