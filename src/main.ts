@@ -8,8 +8,8 @@ import {
 } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
-import { type Tell, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
-import { listenForMetrics, registerServiceMetrics, type RunningParts } from './composition/observing.js';
+import { type Print, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
+import { listenForMetrics, registerServiceMetrics, type RunningTasks } from './composition/observing.js';
 import { makeOperators } from './composition/operators.js';
 import { bringUpProjections } from './composition/tasks/projections.js';
 import { bringUpMails, bringUpWebhooks } from './composition/tasks/webhooks.js';
@@ -46,11 +46,11 @@ interface Ending {
   readonly reason: string;
 }
 
-/** Closes a part that was started. */
+/** Closes a component that was started. */
 type Closer = () => Promise<unknown>;
 
 /**
- * Serves until SIGTERM, SIGINT or a fatal failure, then closes its parts in reverse order. Returns the exit code.
+ * Serves until SIGTERM, SIGINT or a fatal failure, then closes its components in reverse order. Returns the exit code.
  * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged when the start fails
  */
 export async function serve(config: Config): Promise<number> {
@@ -107,16 +107,16 @@ export async function serve(config: Config): Promise<number> {
       await drain(config.drainSeconds, draining.signal);
     return ending.code;
   } finally {
-    // A part that hangs must not keep the process alive.
+    // A component that hangs must not keep the process alive.
     setTimeout(() => process.exit(1), shutdownMsMax).unref();
     running.abort();
-    // A start that goes on would open parts after the last one was closed. The abort ends its waits.
+    // A start that goes on would open components after the last one was closed. The abort ends its waits.
     await starting.catch(() => undefined);
     await Promise.all(watching);
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => {
-        // The other parts must still be closed.
-        logger.error({ error: sentenceOf(error) }, 'a part did not close');
+        // The other components must still be closed.
+        logger.error({ error: sentenceOf(error) }, 'a component did not close');
       });
     }
   }
@@ -128,11 +128,11 @@ async function drain(seconds: number, signal: AbortSignal): Promise<void> {
   await systemClock.sleep(seconds * 1_000, signal).catch(() => undefined);
 }
 
-/** Opens the parts in the order in which they depend on one another. The last one listens for requests. */
+/** Opens the components in the order in which they depend on one another. The last one listens for requests. */
 async function start(deps: {
   readonly config: Config;
   readonly log: Log;
-  readonly tell: Tell;
+  readonly tell: Print;
   readonly links: StoreLinks;
   readonly stores: StoreWatch;
   readonly health: Health;
@@ -177,7 +177,7 @@ async function start(deps: {
   closers.push(() => keys);
 
   // 3. The views, and the reactions after them.
-  const running: RunningParts = { projections: null, reactions: null, webhooks: null };
+  const running: RunningTasks = { projections: null, reactions: null, webhooks: null };
   const started = bringUpProjections(services, { signal, fail, tell });
   let tasks: readonly Task[] = [];
   let mails: ReturnType<typeof bringUpMails> | null = null;
@@ -286,14 +286,14 @@ function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink
 }
 
 /** Says what the audit log lacks. Who can write the stores can also remove what the service keeps beside them. */
-function announceMissing(config: Config, { logger }: Log, tell: Tell): void {
+function announceMissing(config: Config, { logger }: Log, tell: Print): void {
   const missing = missingCopies(config);
   if (missing === null) return;
   if (config.production) logger.warn({ problem: missing }, 'the audit log has no copy outside the service');
   tell(`stowage: ${missing}`);
 }
 
-function announce(config: Config, port: number, tell: Tell): void {
+function announce(config: Config, port: number, tell: Print): void {
   const bound = config.port === port ? config.publicUrl : `http://${config.host}:${port}`;
   // HOST of the image means every address of the machine, and a browser opens none by that name.
   const url = bound.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://127.0.0.1');

@@ -27,7 +27,7 @@ export const auditEventResource = z
   .meta({ id: 'AuditEvent' });
 export type AuditEventResource = z.output<typeof auditEventResource>;
 
-const setApart = z.strictObject({
+const quarantined = z.strictObject({
   revision: z.int().nonnegative().nullable().meta({ description: 'The last one in the document.' }),
   reason: z.string(),
 });
@@ -42,9 +42,9 @@ export const auditStreamResource = z
       description:
         'The document of each view of the stream, by the name of the view; null while it shows nothing. Sealed values stay sealed.',
     }),
-    set_apart: z.record(z.string(), setApart).meta({
+    set_apart: z.record(z.string(), quarantined).meta({
       description:
-        'The views that have set the stream apart, by name: this version of the service cannot decode an event. The document stays as it was before.',
+        'The views that have quarantined the stream, by name: this version of the service cannot decode an event. The document stays as it was before.',
     }),
   })
   .meta({ id: 'AuditStream' });

@@ -15,14 +15,14 @@ const views = z.object({
   items: z.array(
     z.object({
       ...{ name: z.string(), collection: z.string(), position: z.string().nullable() },
-      ...{ fed_by: z.array(z.string()), set_apart: z.array(z.unknown()) },
+      ...{ feeders: z.array(z.string()), quarantined: z.array(z.unknown()) },
       building: z.object({ generation: z.int() }).nullable(),
     }),
   ),
   reactions: z.array(
     z.object({
       name: z.string(),
-      set_apart: z.array(z.object({ stream: z.string(), revision: z.string(), reason: z.string() })),
+      quarantined: z.array(z.object({ stream: z.string(), revision: z.string(), reason: z.string() })),
     }),
   ),
 });
@@ -83,14 +83,14 @@ const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> 
     ),
   ),
   'projection list': table(views, ({ items, reactions }) => {
-    const rows = items.map(({ collection, position, fed_by, building, set_apart }) => ({
-      ...{ view: collection, position, fed_by },
-      ...{ building: building?.generation ?? null, set_apart: set_apart.length },
+    const rows = items.map(({ collection, position, feeders, building, quarantined }) => ({
+      ...{ view: collection, position, feeders },
+      ...{ building: building?.generation ?? null, quarantined: quarantined.length },
     }));
-    const apart = reactions.flatMap(({ name, set_apart: events }) =>
+    const quarantined = reactions.flatMap(({ name, quarantined: events }) =>
       events.map(({ stream, revision, reason }) => ({ reaction: name, stream, revision, reason })),
     );
-    return apart.length === 0 ? rows : { views: rows, set_apart_by_reactions: apart };
+    return quarantined.length === 0 ? rows : { views: rows, quarantined_by_reactions: quarantined };
   }),
   'node list': table(nodes, ({ items }) =>
     items.map(({ id, name, ip_address: address, status, lb_enabled: inUse, lb_weight: weight }) => ({

@@ -6,7 +6,7 @@ import type { ReactionRunner } from '../event-sourcing/effects/reaction-runner.j
 import { type MetricsServer, startMetricsServer } from '../http/metrics/metrics-server.js';
 import { registerAuditMetrics } from '../observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from '../observing/metrics.js';
-import type { Status } from '../observing/parts.js';
+import type { Status } from '../observing/components.js';
 import {
   registerBehindMetrics,
   registerBuildInfo,
@@ -22,7 +22,7 @@ import { listening } from './starting.js';
 import type { Services } from './services.js';
 
 /** What runs of a service; null before its start. */
-export interface RunningParts {
+export interface RunningTasks {
   projections: ProjectionRunner | null;
   reactions: ReactionRunner | null;
   webhooks: WebhookRunner | null;
@@ -42,7 +42,7 @@ export async function listenForMetrics(
 }
 
 /** Registers all metrics besides those of HTTP. They read `running` at each scrape. */
-export function registerServiceMetrics(registry: Registry, services: Services, running: RunningParts): void {
+export function registerServiceMetrics(registry: Registry, services: Services, running: RunningTasks): void {
   const { clock, audit, readers, storeMetrics, nodeCheckMetrics } = services;
   const reactions = () => running.reactions?.statuses() ?? [];
   registerBuildInfo(registry, version);
@@ -66,7 +66,7 @@ export function registerServiceMetrics(registry: Registry, services: Services, r
   registerPaymentMetrics(registry, clock, readers);
   registerWebhookMetrics(registry, clock, {
     counters: services.webhooks.counters,
-    fed: () => running.webhooks?.statuses() ?? [],
+    active: () => running.webhooks?.statuses() ?? [],
   });
   registerAuditMetrics(registry, clock, {
     status: audit.log.status,

@@ -10,7 +10,7 @@ import type { Services } from './services.js';
 
 /**
  * Makes the handler of operators' requests (src/operating/README.md#operations).
- * @param options.status returns the report of `src/observing/parts.ts`
+ * @param options.status returns the report of `src/observing/components.ts`
  */
 export function makeOperators(
   services: Services,

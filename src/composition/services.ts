@@ -90,7 +90,7 @@ export interface Services extends Omit<WatchedStores, 'closeStores'> {
   readonly accessTokens: AccessTokens;
   readonly generations: Generations;
   /** The collections that lack the newest events for lack of room: src/event-sourcing/views/README.md#a-full-disk. */
-  readonly held: Set<string>;
+  readonly stale: Set<string>;
   readonly viewLags: ViewLags;
   readonly leases: Leases;
   readonly documentWriter: DocumentWriter;
@@ -182,9 +182,9 @@ export async function openServices(config: Config, options: ServiceOptions = {})
         logger.info({ ring, kid }, `a key was ${change}`);
       },
     });
-    const held = new Set<string>();
+    const stale = new Set<string>();
     const viewLags = makeViewLags();
-    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, held }), sealer, {
+    const readers = makeReaders(makeViews({ generations, readModelStore, eventStore, stale }), sealer, {
       ...{ ...config, clock, stateStore },
     });
     const scryptParameters = parametersOf(options);
@@ -283,7 +283,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       digests,
       accessTokens,
       generations,
-      held,
+      stale,
       viewLags,
       leases: openLeases({ config, stateStore, clock, log, availability }),
       documentWriter,

@@ -50,10 +50,10 @@ export async function requireSoleOwner({
 }
 
 /** Writes a sentence for the person who started the service. The log is for machines. */
-export type Tell = (sentence: string) => void;
+export type Print = (sentence: string) => void;
 
 /** Makes the function that writes to standard error. A terminal that is gone loses the sentences. */
-export function openTerminal(): Tell {
+export function openTerminal(): Print {
   // Without a listener the error of a closed pipe would end the process.
   process.stderr.on('error', () => undefined);
   return (sentence) => {

@@ -1,7 +1,7 @@
 import { viewConsumer } from '../event-sourcing/feeding/consumers/tasks.js';
 import { pingReadModels } from '../event-sourcing/ports/records.js';
 import type { Health } from '../observing/health.js';
-import { type Feeding, fedParts, reportStatus, type Status } from '../observing/parts.js';
+import { type Feeding, consumersIn, reportStatus, type Status } from '../observing/components.js';
 import type { StoreWatch } from '../observing/stores/store-watch.js';
 import type { Progress } from '../event-sourcing/feeding/consumers/lease.js';
 import { version } from '../version.js';
@@ -18,7 +18,7 @@ interface ServiceStatus {
 
 export function makeServiceStatus(deps: {
   readonly stores: Pick<StoreWatch, 'states'>;
-  readonly health: Pick<Health, 'ready' | 'unfed'>;
+  readonly health: Pick<Health, 'ready' | 'stalled'>;
 }): ServiceStatus {
   const { stores, health } = deps;
   let leases: Pick<Leases, 'feeder' | 'all'> | null = null;
@@ -29,7 +29,7 @@ export function makeServiceStatus(deps: {
         readiness: health,
         version,
         feeding: () => (leases === null ? null : feedingOf(leases)),
-        unfed: health.unfed,
+        stalled: health.stalled,
       }),
     opened: (services) => {
       ({ leases } = services);
@@ -46,7 +46,7 @@ function feedingOf({ feeder, all }: Pick<Leases, 'feeder' | 'all'>): Feeding {
 }
 
 /**
- * Reports what the open stores show where no service runs on the data directory: the stores, and the parts that processes
+ * Reports what the open stores show where no service runs on the data directory: the stores, and the components that processes
  * elsewhere feed. @throws StoreUnavailable
  */
 export async function statusWithoutService(
@@ -67,11 +67,11 @@ export async function statusWithoutService(
     process: null,
     version,
     reasons: ['no service runs on this data directory'],
-    parts: [
+    components: [
       ...distinctLinks(links).map(({ name }) => ({
-        ...{ kind: 'store', name, state: 'answers', lag_seconds: 0, fed_by: [], problem: null },
+        ...{ kind: 'store', name, state: 'answers', lag_seconds: 0, feeders: [], problem: null },
       })),
-      ...fedParts({ id: null, progress, records: leases.watch.live() }, []),
+      ...consumersIn({ id: null, progress, records: leases.watch.live() }, []),
     ],
   };
 }

@@ -34,7 +34,7 @@ export function makeNewestFirst(options: {
 
   return {
     add: (waiter) => {
-      const line = waiter.place.urgent === true ? urgent : others;
+      const line = waiter.caller.urgent === true ? urgent : others;
       line.push({ waiter, sinceMs: nowMs() });
       if (!isExpiring) void expire();
     },

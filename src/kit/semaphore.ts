@@ -33,79 +33,79 @@ export class Overloaded extends Error {
 
 /**
  * Lets a bounded number of callers work at once.
- * @typeParam Place what the line of waiting callers wants to know of each
+ * @typeParam Caller what the line of waiting callers wants to know of each
  */
-export interface Semaphore<Place = unknown> {
+export interface Semaphore<Caller = unknown> {
   /**
    * Runs the work with a permit, which stays taken until the work ends.
    * @throws the signal's reason when it aborts the wait, the refusal of the line, and the errors of the work
    */
-  run<Result>(work: () => Promise<Result>, place?: Waits<Place>): Promise<Result>;
+  run<Result>(work: () => Promise<Result>, caller?: Waits<Caller>): Promise<Result>;
   /** Waits for a permit. @returns the release, to call once @throws as `run` */
-  acquire(place?: Waits<Place>): Promise<() => void>;
+  acquire(caller?: Waits<Caller>): Promise<() => void>;
   /** Callers that work, and that wait. */
   readonly running: () => number;
   readonly waiting: () => number;
 }
 
-type Waits<Place> = Place & { readonly signal?: AbortSignal };
+type Waits<Caller> = Caller & { readonly signal?: AbortSignal };
 
 /** A caller that waits for a permit. */
-export interface Waiter<Place = unknown> {
-  readonly place: Waits<Place>;
+export interface Waiter<Caller = unknown> {
+  readonly caller: Waits<Caller>;
   readonly begin: () => void;
   readonly refuse: (error: Error) => void;
 }
 
 /** The order of the waiting callers. */
-export interface Line<Place = unknown> {
+export interface Line<Caller = unknown> {
   /** @throws the refusal of a caller that may not wait */
-  add(waiter: Waiter<Place>): void;
+  add(waiter: Waiter<Caller>): void;
   /** Takes the next caller out; undefined when none waits. */
-  next(): Waiter<Place> | undefined;
+  next(): Waiter<Caller> | undefined;
   /** Takes out a caller that leaves. */
-  remove(waiter: Waiter<Place>): void;
+  remove(waiter: Waiter<Caller>): void;
   readonly size: () => number;
 }
 
 /** @param permits callers that work at once @param line by default callers wait in call order */
-export function makeSemaphore<Place = unknown>(
+export function makeSemaphore<Caller = unknown>(
   permits: number,
-  line: Line<Place> = makeLine(),
-): Semaphore<Place> {
+  line: Line<Caller> = makeLine(),
+): Semaphore<Caller> {
   let running = 0;
   return {
-    run: async (work, place) => {
-      if (!take(place)) await wait(place);
+    run: async (work, caller) => {
+      if (!take(caller)) await wait(caller);
       try {
         return await work();
       } finally {
         release();
       }
     },
-    acquire: async (place) => {
-      if (!take(place)) await wait(place);
+    acquire: async (caller) => {
+      if (!take(caller)) await wait(caller);
       return release;
     },
     running: () => running,
     waiting: line.size,
   };
 
-  function take(place?: Waits<Place>): boolean {
-    place?.signal?.throwIfAborted();
+  function take(caller?: Waits<Caller>): boolean {
+    caller?.signal?.throwIfAborted();
     if (running >= permits) return false;
     running += 1;
     return true;
   }
 
-  function wait(place: Waits<Place> = {} as Waits<Place>): Promise<void> {
-    const { signal } = place;
+  function wait(caller: Waits<Caller> = {} as Waits<Caller>): Promise<void> {
+    const { signal } = caller;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         waiter.refuse(signal?.reason as Error);
       };
-      const waiter: Waiter<Place> = {
-        place,
+      const waiter: Waiter<Caller> = {
+        caller,
         begin: () => {
           signal?.removeEventListener('abort', onAbort);
           resolve();
@@ -130,9 +130,9 @@ export function makeSemaphore<Place = unknown>(
 }
 
 /** Makes a line in call order. @param waitingMax callers that wait; one more is Overloaded */
-function makeLine<Place>(waitingMax = Infinity): Line<Place> {
+function makeLine<Caller>(waitingMax = Infinity): Line<Caller> {
   // A Set iterates in insertion order.
-  const waiting = new Set<Waiter<Place>>();
+  const waiting = new Set<Waiter<Caller>>();
   return {
     add: (waiter) => {
       if (waiting.size >= waitingMax) throw new Overloaded(`more than ${waitingMax} callers wait`);

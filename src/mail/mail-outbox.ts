@@ -3,7 +3,7 @@ import { changeRecord } from '../event-sourcing/ports/change-record.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import type { Lane, Outbox } from '../event-sourcing/effects/outbox.js';
-import { eventReferenceSchema } from '../event-sourcing/feeding/set-apart.js';
+import { eventReferenceSchema } from '../event-sourcing/feeding/quarantine.js';
 import { backoff, type Clock, type Random } from '../kit/time/clock.js';
 import type { MailOutcome } from '../validation/fields.js';
 import { MailNotSent, MailRefused, MailUnknown } from './errors.js';

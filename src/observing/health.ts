@@ -3,7 +3,7 @@ import type {
   ProjectionRunner,
   ProjectionStatus,
 } from '../event-sourcing/feeding/projectors/projection-runner.js';
-import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
+import type { StalledConsumer } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { LogReads } from './stores/store-metrics.js';
 import type { StoreWatch } from './stores/store-watch.js';
 
@@ -21,8 +21,8 @@ export interface Readiness {
 export interface Health extends Readiness {
   /** Returns the status of every projection of this process; empty before the start of the projections. */
   readonly statuses: () => readonly ProjectionStatus[];
-  /** Returns the views and reactions that no process has fed for a while. */
-  readonly unfed: () => readonly Standing[];
+  /** Returns the views and reactions that no process feeds for a while. */
+  readonly stalled: () => readonly StalledConsumer[];
   /** Sets the projections when they run. */
   projectionsStarted(runner: ProjectionRunner): void;
   /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */
@@ -78,7 +78,7 @@ export function makeHealth({
       return { ok, reasons: [...reasons, ...hindering] };
     },
     statuses: () => runner?.statuses() ?? [],
-    unfed: () => runner?.unfed() ?? [],
+    stalled: () => runner?.stalled() ?? [],
     projectionsStarted: (started) => {
       runner = started;
     },

@@ -18,7 +18,6 @@ export function registerMetrics(
     readonly reactions: () => readonly ReactionStatus[];
   },
 ): void {
-  const { reactions } = running;
   const projections = (): readonly ProjectionStatus[] => running.projections()?.statuses() ?? [];
   const secondsSince = (at: Date | null): number =>
     at === null ? 0 : (clock.now().getTime() - at.getTime()) / 1000;
@@ -43,10 +42,10 @@ export function registerMetrics(
     () => [...(running.projections()?.lagsMs() ?? [])].map(([view, ms]) => [view, ms / 1_000]),
   );
   gauge(
-    'stowage_unfed',
-    'Seconds for which no process has fed a view or reaction while the log moved; no value below 15 s.',
-    'part',
-    () => (running.projections()?.unfed() ?? []).map(({ consumer, forMs }) => [consumer, forMs / 1_000]),
+    'stowage_stalled_seconds',
+    'Seconds for which no process feeds a view or reaction while the log moved; no value below 15 s.',
+    'consumer',
+    () => (running.projections()?.stalled() ?? []).map(({ consumer, forMs }) => [consumer, forMs / 1_000]),
   );
   gauge(
     'stowage_projection_stopped',
@@ -55,34 +54,34 @@ export function registerMetrics(
     () => projections().map(({ collection, state }) => [collection, Number(state === 'stopped')]),
   );
   gauge(
-    'stowage_projection_set_apart',
+    'stowage_projection_quarantined',
     'Streams that a projection cannot take in; stowage projection list names them.',
     'collection',
-    () => projections().map(({ collection, setApart = 0 }) => [collection, setApart]),
+    () => projections().map(({ collection, quarantined = 0 }) => [collection, quarantined]),
   );
   gauge(
-    'stowage_reaction_set_apart',
+    'stowage_reaction_quarantined',
     'Events that a reaction cannot serve, because an event cannot be read; stowage projection list names them.',
     'reaction',
-    () => reactions().map(({ name, setApart }) => [name, setApart]),
+    () => running.reactions().map(({ name, quarantined }) => [name, quarantined]),
   );
   gauge(
     'stowage_reaction_open_events',
     'Events that a reaction has taken and that have no outcome yet.',
     'reaction',
-    () => reactions().map(({ name, open }) => [name, open]),
+    () => running.reactions().map(({ name, open }) => [name, open]),
   );
   gauge(
     'stowage_reaction_lag_seconds',
     'Age of the oldest event that waits for its outcome; 0 when none does.',
     'reaction',
-    () => reactions().map(({ name, oldestOpenAt }) => [name, secondsSince(oldestOpenAt)]),
+    () => running.reactions().map(({ name, oldestOpenAt }) => [name, secondsSince(oldestOpenAt)]),
   );
   gauge(
     'stowage_reaction_stopped',
     '1 for a reaction that an event or a store stopped for good; the log says why.',
     'reaction',
-    () => reactions().map(({ name, state }) => [name, Number(state === 'stopped')]),
+    () => running.reactions().map(({ name, state }) => [name, Number(state === 'stopped')]),
   );
 }
 

@@ -29,7 +29,7 @@ export function makeWebhookCounters(): WebhookCounters {
 }
 
 /** An endpoint that this process feeds. */
-interface FedWebhook {
+interface ActiveWebhook {
   readonly endpointId: string;
   readonly state: string;
   readonly pending: number;
@@ -40,9 +40,9 @@ interface FedWebhook {
 export function registerWebhookMetrics(
   registry: Registry,
   clock: { now(): Date },
-  webhooks: { readonly counters: WebhookCounters; readonly fed: () => readonly FedWebhook[] },
+  webhooks: { readonly counters: WebhookCounters; readonly active: () => readonly ActiveWebhook[] },
 ): void {
-  const { counters, fed } = webhooks;
+  const { counters, active } = webhooks;
   const gauge = (
     name: string,
     help: string,
@@ -72,14 +72,14 @@ export function registerWebhookMetrics(
     'stowage_webhook_pending',
     'Messages that wait for an attempt, for the endpoints that this process feeds.',
     ['endpoint'],
-    () => fed().map(({ endpointId: endpoint, pending }) => [{ endpoint }, pending]),
+    () => active().map(({ endpointId: endpoint, pending }) => [{ endpoint }, pending]),
   );
   gauge(
     'stowage_webhook_oldest_pending_seconds',
     'How long the resource that waits longest has waited; 0 when none does.',
     ['endpoint'],
     () =>
-      fed().map(({ endpointId: endpoint, oldestAt }) => {
+      active().map(({ endpointId: endpoint, oldestAt }) => {
         const ageMs = oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime();
         return [{ endpoint }, Math.max(0, ageMs) / 1_000];
       }),
@@ -88,6 +88,6 @@ export function registerWebhookMetrics(
     'stowage_webhook_stopped',
     '1 for an endpoint that answered 410, or that an event stopped; the log says why.',
     ['endpoint'],
-    () => fed().map(({ endpointId: endpoint, state }) => [{ endpoint }, Number(state !== 'delivering')]),
+    () => active().map(({ endpointId: endpoint, state }) => [{ endpoint }, Number(state !== 'delivering')]),
   );
 }

@@ -77,7 +77,7 @@ function candidatesOf(asked: {
 
 async function addressesOf(name: string, ask: AskServers): Promise<readonly LookupAddress[] | 'unanswered'> {
   const families = ([4, 6] as const).map((family) => ofFamily(name, family, ask));
-  const [four, six] = await Promise.all(families.map((own, place) => soon(own, families[1 - place] ?? own)));
+  const [four, six] = await Promise.all(families.map((own, index) => soon(own, families[1 - index] ?? own)));
   const found = [four, six].flatMap((addresses) => (Array.isArray(addresses) ? addresses : []));
   if (found.length > 0) return found;
   return four === 'unanswered' || six === 'unanswered' ? 'unanswered' : [];

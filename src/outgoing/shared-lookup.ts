@@ -31,13 +31,13 @@ interface Failed {
 
 /**
  * Makes a look-up that bounds what names of users cost: src/outgoing/README.md#names-that-users-give. Each name is asked for once
- * at a time. A place of the account is held until the servers have answered or all tries are over, so that 60 names whose
+ * at a time. A permit of the account is held until the servers have answered or all tries are over, so that 60 names whose
  * servers never answer cost as much as four.
  */
 export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | 'steadyMs'>): Lookup {
   const running = new Map<string, Promise<readonly LookupAddress[]>>();
   const failed = makeLru<Failed>(failedMax);
-  const places = makeKeyedSemaphore(perAccount);
+  const permits = makeKeyedSemaphore(perAccount);
 
   return (hostname, callback, account) => {
     lookUp(hostname, account).then(
@@ -72,10 +72,10 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
   ): Promise<readonly LookupAddress[]> {
     const before = failed.get(hostname);
     if (before !== undefined && steadyMsOf(clock) - before.atMs < notAgainMs) throw before.error;
-    return running.get(hostname) ?? begin(hostname, await placeFor(hostname, account, signal));
+    return running.get(hostname) ?? begin(hostname, await permitFor(hostname, account, signal));
   }
 
-  async function placeFor(
+  async function permitFor(
     hostname: string,
     account: AccountOf | undefined,
     signal: AbortSignal,
@@ -83,14 +83,14 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
     if (account === undefined) return () => undefined;
     const key = await account();
     try {
-      return await places.acquire(key, signal);
+      return await permits.acquire(key, signal);
     } catch (error) {
       if (error instanceof Overloaded) throw failure('EAI_AGAIN', hostname);
       throw error;
     }
   }
 
-  /** Another caller may have begun while this one waited for its place. */
+  /** Another caller may have begun while this one waited for its permit. */
   async function begin(hostname: string, release: () => void): Promise<readonly LookupAddress[]> {
     const other = running.get(hostname);
     if (other !== undefined) {

@@ -12,7 +12,7 @@ const endpointSchema = z.strictObject({
   /** Of the last event up to the position. Null while the endpoint has passed none. */
   fingerprint: z.string().nullable(),
   added_at: z.iso.datetime(),
-  /** When a process last fed the endpoint. Another process drops the endpoint some time later, if no setting names it. */
+  /** When a process last served the endpoint. Another process drops the endpoint some time later, if no setting names it. */
   seen_at: z.iso.datetime(),
   state: z.enum(['delivering', 'gone', 'stopped']),
   /** Why the endpoint stopped. */

@@ -18,13 +18,13 @@ export interface WebhookRunner {
   stop(): Promise<void>;
 }
 
-/** An endpoint that no setting names is dropped after it was not fed for this time: every process may be restarting. */
+/** An endpoint that no setting names is dropped after it was stalled for this time: every process may be restarting. */
 export const dropAfterMs = 10 * 60 * 1_000;
 const dropEachMs = 60 * 1_000;
 
 /**
  * Feeds the endpoints while this process is the owner of the lease: src/event-sourcing/feeding/README.md#the-lease. Endpoints are independent of
- * one another. It also drops the stored state of endpoints that no process has fed for ten minutes.
+ * one another. It also drops the stored state of endpoints that no process feeds for ten minutes.
  */
 export function startWebhooks(
   deps: WebhookDeps & { readonly lease: Lease },

@@ -66,7 +66,7 @@ async function catchUp(views: readonly AnyView[]): Promise<number> {
     {
       signal: new AbortController().signal,
       onFailed: (reason) => fail('', new Error(reason)),
-      onSetApart: (collection, { id }) => fail(collection, new Error(id)),
+      onQuarantined: (collection, { id }) => fail(collection, new Error(id)),
     },
   );
   const runner = await startProjections(
@@ -87,7 +87,7 @@ async function rebuild(generations: Generations, runner: ProjectionRunner): Prom
     ...record,
     building: { generation: record.live + 1, announced_at: new Date().toISOString() },
   }));
-  const building = generations.fedCollections(projectsProjection).at(-1);
+  const building = generations.activeCollections(projectsProjection).at(-1);
   const isThere = (): boolean =>
     runner.statuses().some(({ collection, atHead }) => collection === building && atHead);
   while (!isThere()) await systemClock.sleep(5);

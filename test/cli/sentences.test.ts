@@ -35,8 +35,8 @@ test('Keys, views and accounts are tables on a terminal of 80 characters', (t) =
     name: 'users',
     collection: 'users@4.1',
     position: null,
-    fed_by: ['a-host-1'],
-    set_apart: [],
+    feeders: ['a-host-1'],
+    quarantined: [],
   };
   const views = {
     head: '0000',
@@ -44,13 +44,13 @@ test('Keys, views and accounts are tables on a terminal of 80 characters', (t) =
     reactions: [],
   };
   t.deepEqual(sayOf('projection list')(views, 80).split('\n'), [
-    'view       position  fed_by    building  set_apart',
+    'view       position  feeders   building  quarantined',
     'users@4.1  -         a-host-1  2         0',
   ]);
   const event = { id: 'e1', stream: 'order-o1', revision: '3', reason: 'order-o1 was deleted' };
-  const withApart = { ...views, reactions: [{ name: 'fulfil-orders', set_apart: [event] }] };
-  t.deepEqual(sayOf('projection list')(withApart, 80).split('\n').slice(3), [
-    'set_apart_by_reactions:',
+  const withQuarantined = { ...views, reactions: [{ name: 'fulfil-orders', quarantined: [event] }] };
+  t.deepEqual(sayOf('projection list')(withQuarantined, 80).split('\n').slice(3), [
+    'quarantined_by_reactions:',
     '  reaction       stream    revision  reason',
     '  fulfil-orders  order-o1  3         order-o1 was deleted',
   ]);
@@ -87,7 +87,7 @@ test('Nodes and waiting payments are tables', (t) => {
 });
 
 test('Without a service the status says so', (t) => {
-  const status = { ready: false, process: null, version: '1', reasons: ['no service runs'], parts: [] };
+  const status = { ready: false, process: null, version: '1', reasons: ['no service runs'], components: [] };
   t.is(statusText(status, 80).split('\n')[0], 'No service runs on this data directory. Its stores answer.');
   t.notRegex(statusText(status, 80), /ready/);
 });

@@ -6,7 +6,7 @@ import type { LogEvent, Position } from '../../src/event-sourcing/ports/domain-e
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
 import { isTally } from '../../src/event-sourcing/views/projection.js';
-import { setApartItems } from '../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../src/event-sourcing/feeding/quarantine.js';
 import { indexValues } from '../../src/stores/embedded/documents/index-values.js';
 import { usersProjection } from '../../projections/accounts/users/projection.js';
 import { openLogReader } from '../../src/stores/embedded/log/category-reader.js';
@@ -57,14 +57,14 @@ type Scene = Awaited<ReturnType<typeof givenLog>>;
 async function feed(
   scene: Scene,
   { signal = noSignal, behindMin = 500 }: { readonly signal?: AbortSignal; readonly behindMin?: number } = {},
-): Promise<{ readonly failed: readonly string[]; readonly apart: readonly string[] }> {
-  const [failed, apart]: [string[], string[]] = [[], []];
+): Promise<{ readonly failed: readonly string[]; readonly quarantined: readonly string[] }> {
+  const [failed, quarantined]: [string[], string[]] = [[], []];
   await catchUpInThreads(scene, {
     ...{ signal, behindMin },
     onFailed: (reason) => failed.push(reason),
-    onSetApart: (collection, { id }) => apart.push(`${collection}/${id}`),
+    onQuarantined: (collection, { id }) => quarantined.push(`${collection}/${id}`),
   });
-  return { failed, apart };
+  return { failed, quarantined };
 }
 
 /** Returns the documents of all views. The revision of a total counts its writes, so it is left out. */
@@ -99,11 +99,11 @@ test('Threads write the documents, index entries and checkpoints that projectors
       return scene.generations.refresh();
     },
   };
-  const { failed, apart } = await feed({ ...scene, generations });
+  const { failed, quarantined } = await feed({ ...scene, generations });
 
   t.deepEqual(failed, []);
   t.is(refreshes, 1, 'the registry is read again');
-  t.deepEqual(apart, [`projects@5.1/${unreadable.slice('project-'.length)}`]);
+  t.deepEqual(quarantined, [`projects@5.1/${unreadable.slice('project-'.length)}`]);
   t.deepEqual(await documentsOf(scene.readModelStore), await documentsOf(projected));
   for (const view of allViews) {
     const collection = `${view.name}@${view.version}.1`;
@@ -112,7 +112,7 @@ test('Threads write the documents, index entries and checkpoints that projectors
       await loadCheckpoint(projected, collection),
       collection,
     );
-    t.is((await setApartItems(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
+    t.is((await quarantinedItems(scene.readModelStore, collection)).length, view.name === 'projects' ? 1 : 0);
   }
 });
 

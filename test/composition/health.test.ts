@@ -15,7 +15,7 @@ async function given(t: ExecutionContext) {
   let logFailingSince: number | null = null;
   let view: Partial<ProjectionStatus> = {};
   let reached = false;
-  const unfed: string[] = [];
+  const stalled: string[] = [];
   const health = makeHealth({
     stores: { away: () => [...away] },
     log: 'EventStoreDB at a:1',
@@ -31,8 +31,8 @@ async function given(t: ExecutionContext) {
     statuses: () => [status()],
     live: () => ({ reached, statuses: [status()] }),
     shows: () => true,
-    unfed: () => [],
-    problems: () => unfed,
+    stalled: () => [],
+    problems: () => stalled,
     lagsMs: () => new Map(),
     positions: () => [],
     stop: () => Promise.resolve(),
@@ -53,7 +53,7 @@ async function given(t: ExecutionContext) {
     view = next;
   };
   return {
-    ...{ health, clock, away, reports, reasonsAfter, become, unfed },
+    ...{ health, clock, away, reports, reasonsAfter, become, stalled },
     failReadsOfLog: (since: number | null) => {
       logFailingSince = since;
     },
@@ -163,12 +163,15 @@ test('A start ends when the views have caught up, or when the last one has stopp
 });
 
 test('Readiness names what no process feeds, and its growing age is reported once', async (t) => {
-  const { startViews, unfed, reasonsAfter, reports } = await given(t);
+  const { startViews, stalled, reasonsAfter, reports } = await given(t);
   startViews(true);
-  t.deepEqual(await reasonsAfter(() => unfed.push('no process has fed the view users@1 for 15 s')), unfed);
-  await reasonsAfter(() => unfed.splice(0, 1, 'no process has fed the view users@1 for 17 s'));
-  t.deepEqual(reports.at(-1), ['no process has fed the view users@1 for 15 s']);
-  t.deepEqual(await reasonsAfter(() => unfed.pop()), []);
+  t.deepEqual(
+    await reasonsAfter(() => stalled.push('the view users@1 is stalled: no process feeds it for 15 s')),
+    stalled,
+  );
+  await reasonsAfter(() => stalled.splice(0, 1, 'the view users@1 is stalled: no process feeds it for 17 s'));
+  t.deepEqual(reports.at(-1), ['the view users@1 is stalled: no process feeds it for 15 s']);
+  t.deepEqual(await reasonsAfter(() => stalled.pop()), []);
 });
 
 test('Readiness names a view that has stopped, and a view that is more than 30 s behind waiting events', async (t) => {

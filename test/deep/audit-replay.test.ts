@@ -4,7 +4,7 @@ import test from 'ava';
 import { foldViews } from '../../projections/audit/fold-views.js';
 import { allViews, projections } from '../../projections/index.js';
 import { readLogToHead } from '../../src/areas/audit/tree/log-until.js';
-import { type ApartInReplay, buildViews, replayInto } from '../../src/operating/replay/replay.js';
+import { type QuarantinedInReplay, buildViews, replayInto } from '../../src/operating/replay/replay.js';
 import type { ReplaySource } from '../../src/operating/replay/replay-source.js';
 import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
@@ -49,7 +49,7 @@ async function givenRandomLog(random: () => number): Promise<EventStore> {
 test(`Replays of ${rounds} random logs, and of exports of them, have the live views and the folds of their streams`, async (t) => {
   t.log(`DEEP_SEED=${seed}`);
   const random = makeSeededRandom(seed);
-  let [documents, apart] = [0, 0];
+  let [documents, quarantined] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
     const eventStore = await givenRandomLog(random);
     const events = await readWholeLog(eventStore);
@@ -63,16 +63,19 @@ test(`Replays of ${rounds} random logs, and of exports of them, have the live vi
     // To the head, a replay has the views that projectors of a service have
     const live = makeMemoryReadModelStore();
     const clock = makeFastClock(1);
-    const liveApart = await buildViews({ eventStore, readModelStore: live, clock, random }, () => undefined);
+    const liveQuarantined = await buildViews(
+      { eventStore, readModelStore: live, clock, random },
+      () => undefined,
+    );
     const whole = await replayInto(source, folder('whole'), { ...options, until: null });
     const liveDocuments = await documentsIn(live, () => 1);
     const place = `seed ${seed}, round ${round}`;
-    const without = namesApart(liveApart, Object.keys(liveDocuments));
+    const without = quarantinedNames(liveQuarantined, Object.keys(liveDocuments));
     t.deepEqual(except(without, await documentsOf(folder('whole'))), except(without, liveDocuments), place);
-    t.deepEqual(sorted(whole.set_apart), sorted(liveApart), place);
+    t.deepEqual(sorted(whole.quarantined), sorted(liveQuarantined), place);
     t.is(whole.root, rootOfEvents(events).toString('base64'), place);
     documents += Object.keys(liveDocuments).length;
-    apart += liveApart.length;
+    quarantined += liveQuarantined.length;
     // and until a random index or time, from the log and from an export, the folds of the streams
     const index = Math.floor(random() * events.length);
     const time = events[index]?.recordedAt ?? new Date(0);
@@ -87,9 +90,9 @@ test(`Replays of ${rounds} random logs, and of exports of them, have the live vi
     const folds = except(without, foldsOf(events.slice(0, count)));
     t.deepEqual(withoutTotals(except(without, fromLog)), folds, `${place}, ${count} events`);
   }
-  t.log(`${documents} documents, ${apart} streams that were set apart`);
+  t.log(`${documents} documents, ${quarantined} streams that were quarantined`);
   // A single log may have none.
-  t.true(apart > 0 || rounds < 10);
+  t.true(quarantined > 0 || rounds < 10);
 });
 
 async function documentsOf(folder: string): Promise<Readonly<Record<string, unknown>>> {
@@ -101,9 +104,12 @@ async function documentsOf(folder: string): Promise<Readonly<Record<string, unkn
  * Returns the names of the documents with a stream that has an event which cannot be decoded. How much of such a stream
  * a view shows, and a total counts, depends on the pages of the log.
  */
-function namesApart(apart: readonly ApartInReplay[], names: readonly string[]): ReadonlySet<string> {
-  const ofStreams = apart.map(({ view, id }) => `${view}/${id}`);
-  const totals = new Set(apart.map(({ view }) => view).filter((view) => totalNames.has(view)));
+function quarantinedNames(
+  quarantined: readonly QuarantinedInReplay[],
+  names: readonly string[],
+): ReadonlySet<string> {
+  const ofStreams = quarantined.map(({ view, id }) => `${view}/${id}`);
+  const totals = new Set(quarantined.map(({ view }) => view).filter((view) => totalNames.has(view)));
   return new Set([...ofStreams, ...names.filter((name) => totals.has(name.split('/')[0] ?? ''))]);
 }
 
@@ -114,7 +120,7 @@ function except(
   return Object.fromEntries(Object.entries(documents).filter(([name]) => !names.has(name)));
 }
 
-function sorted(streams: readonly ApartInReplay[]): readonly string[] {
+function sorted(streams: readonly QuarantinedInReplay[]): readonly string[] {
   return streams.map(({ view, id, reason }) => `${view}/${id}: ${reason}`).toSorted();
 }
 

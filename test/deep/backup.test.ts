@@ -176,7 +176,7 @@ test('A service may start while its directory is copied', async (t) => {
   t.true(locked > 0);
 });
 
-test('A restore with a malformed key setting fails, leaves its mark, and may be repeated', async (t) => {
+test('A restore with a malformed key setting fails, leaves its flag, and may be repeated', async (t) => {
   const target = join(givenDirectory(t), 'target');
   const config = readConfig({ DATA_DIR: target, MASTER_KEYS: 'no keys' });
   await t.throwsAsync(

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { setApartEvents } from '../../src/event-sourcing/effects/taken-events.js';
+import { quarantinedEvents } from '../../src/event-sourcing/effects/taken-events.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
@@ -57,9 +57,9 @@ async function given(t: ExecutionContext) {
     },
     status: async ({ id }: Order) => (await get(`/api/v1/orders/${id}`))['status'],
     capacity: async () => Number(asObject((await get('/api/v1/auth/me'))['data'])['capacity_bytes']),
-    /** Returns the reactions that have set an event of the order apart. */
-    apartOf: async ({ id }: Order): Promise<readonly string[]> =>
-      [...(await setApartEvents(service.services.readModelStore))]
+    /** Returns the reactions that have quarantined an event of the order. */
+    quarantinedIn: async ({ id }: Order): Promise<readonly string[]> =>
+      [...(await quarantinedEvents(service.services.readModelStore))]
         .filter(([, events]) => events.some(({ stream }) => stream === `order-${id}`))
         .map(([reaction]) => reaction),
   };
@@ -77,7 +77,7 @@ function unknownEvent(id: string): ProposedEvent {
 
 test('A truncated order and one with an unknown event hold no other order back, and the first is fulfilled once after its repair', async (t) => {
   // Given two paid orders whose grants have failed
-  const { server, service, restart, place, pay, status, capacity, apartOf } = await given(t);
+  const { server, service, restart, place, pay, status, capacity, quarantinedIn } = await given(t);
   const granted = await capacity();
   const [truncated, unknown] = [await place(), await place()];
   server.faults.decideBy(({ kind, stream }) =>
@@ -94,7 +94,7 @@ test('A truncated order and one with an unknown event hold no other order back, 
   server.log.append(`stowage.order-${unknown.id}`, 'stream-exists', [unknownEvent(unknownId)]);
   server.log.setMetadata(`stowage.order-${truncated.id}`, { $tb: 1 });
   for (const fulfilled of [1, 2]) {
-    // Then after each start the service sets both apart and fulfils the next paid order
+    // Then after each start the service quarantines both and fulfils the next paid order
     await restart(() => {
       server.faults.decideBy(null);
     });
@@ -107,17 +107,17 @@ test('A truncated order and one with an unknown event hold no other order back, 
     );
     for (const order of [truncated, unknown])
       await eventually(
-        'the order is set apart',
-        async () => (await apartOf(order)).toSorted().join() === orderReactions.join(),
+        'the order is quarantined',
+        async () => (await quarantinedIn(order)).toSorted().join() === orderReactions.join(),
       );
-    t.true((await service().metrics()).includes('stowage_reaction_set_apart{reaction="fulfil-orders"} 2'));
+    t.true((await service().metrics()).includes('stowage_reaction_quarantined{reaction="fulfil-orders"} 2'));
     t.true((await service().metrics()).includes('stowage_reaction_stopped{reaction="fulfil-orders"} 0'));
   }
   // When the operator restores the stream, then the next start fulfils the order, once
   server.log.setMetadata(`stowage.order-${truncated.id}`, {});
   await restart();
   await eventually('the order is fulfilled', async () => (await status(truncated)) === 'fulfilled');
-  await eventually('the order is not set apart', async () => (await apartOf(truncated)).length === 0);
+  await eventually('the order is not quarantined', async () => (await quarantinedIn(truncated)).length === 0);
   t.is(await capacity(), granted + 3 * planBytes);
-  t.deepEqual((await apartOf(unknown)).toSorted(), orderReactions);
+  t.deepEqual((await quarantinedIn(unknown)).toSorted(), orderReactions);
 });

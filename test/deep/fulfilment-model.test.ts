@@ -17,7 +17,7 @@ const ofFacts = fulfilOrders(never).types;
 const ofGrants = checkCapacityGrants(never).types;
 
 for (const [story, reports] of Object.entries(fulfilmentStories)) {
-  // With a mark for each reaction, three reports and a crash make more than 2,500,000 states. So a process serves facts
+  // With a checkpoint for each reaction, three reports and a crash make more than 2,500,000 states. So a process serves facts
   // and grants in the order of the log then.
   const followed = reports.length > 2 ? [[...ofFacts, ...ofGrants]] : [ofFacts, ofGrants];
   test.serial(`The grant agrees with the facts after every interleaving with two crashes: ${story}`, (t) => {

@@ -61,7 +61,7 @@ test('A replay to the head has the events and the views of the service that runs
     events: events.length,
     until: events.at(-1)?.recordedAt.toISOString() ?? '',
     root: rootOfEvents(events).toString('base64'),
-    set_apart: [],
+    quarantined: [],
   });
   // and it is another log
   t.not(await replay.eventStore.logId(), await (await opened).services.eventStore.logId());

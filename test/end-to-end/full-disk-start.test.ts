@@ -56,8 +56,8 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   await eventually('the views hold everything', () =>
     after.service.projections.live().statuses.every(({ atHead }) => atHead),
   );
-  const { generations, held } = after.service.services;
-  t.false(generations.projections.some((view) => held.has(generations.liveCollection(view))));
+  const { generations, stale } = after.service.services;
+  t.false(generations.projections.some((view) => stale.has(generations.liveCollection(view))));
   await assertShown(t, after.service, { owner, project, name: 'New' });
   await assertShown(t, after.service, { owner, project: second, name: 'Second' });
 });

@@ -2,7 +2,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { allViews, projections } from '../../projections/index.js';
 import type { JsonObject, NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { setApartItems } from '../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../src/event-sourcing/feeding/quarantine.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
@@ -32,7 +32,7 @@ const unknown: NewEvent = {
   },
 };
 
-test('An event of an unknown type sets its stream apart, and commands refuse the stream without showing its data', async (t) => {
+test('An event of an unknown type quarantines its stream, and commands refuse the stream without showing its data', async (t) => {
   // Given a service whose views are live
   const directory = await makeDataDirectory();
   t.teardown(() => directory.remove());
@@ -45,13 +45,13 @@ test('An event of an unknown type sets its stream apart, and commands refuse the
   const client = makeServiceClient(service.url);
   // When such an event is appended
   await eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
-  // Then its view sets the stream apart and reports the type and the position, without the data
+  // Then its view quarantines the stream and reports the type and the position, without the data
   const { readModelStore, generations } = service.services;
   const peerNodes = projections.find(({ name }) => name === 'peer_nodes');
   if (peerNodes === undefined) return t.fail();
-  const apart = () => setApartItems(readModelStore, generations.liveCollection(peerNodes));
-  await eventually('the stream is set apart', async () => (await apart()).length > 0);
-  t.deepEqual(await apart(), [{ id: nodeId, reason: sentence }]);
+  const quarantined = () => quarantinedItems(readModelStore, generations.liveCollection(peerNodes));
+  await eventually('the stream is quarantined', async () => (await quarantined()).length > 0);
+  t.deepEqual(await quarantined(), [{ id: nodeId, reason: sentence }]);
   // and the others go on
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
   const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
@@ -100,14 +100,14 @@ test('A process that starts on an event of an unknown type is ready, and names t
   t.is((await client.get('/readyz')).status, 200);
   t.is((await client.get('/api/v1/plans')).status, 200);
   await eventually('the log names the stream', () =>
-    service.output().includes('a view has set a stream apart'),
+    service.output().includes('a view has quarantined a stream'),
   );
   t.true(service.output().includes(sentence), service.output());
   t.false(service.output().includes('canary-payload'));
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const apart = [...metrics.matchAll(/^stowage_projection_set_apart\{collection="(\w+)@.*"\} 1$/gm)];
+  const quarantined = [...metrics.matchAll(/^stowage_projection_quarantined\{collection="(\w+)@.*"\} 1$/gm)];
   t.deepEqual(
-    apart.map(([, view]) => view),
+    quarantined.map(([, view]) => view),
     ['peer_nodes'],
   );
   t.is(await service.stop(), 0);
@@ -149,7 +149,7 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   };
   await eventually(
     'the metrics count the event',
-    async () => (await metric('stowage_reaction_set_apart')) === '1',
+    async () => (await metric('stowage_reaction_quarantined')) === '1',
   );
   t.is(await metric('stowage_reaction_stopped'), '0');
   t.is(await metric('stowage_reaction_open_events'), '0');
@@ -157,7 +157,7 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   // and the log and the list name the event without its data
   // The service writes its log in the background.
   await eventually('the log names the event', () =>
-    service.output().includes('a reaction has set an event apart'),
+    service.output().includes('a reaction has quarantined an event'),
   );
   const reason = `LoginCodeIssued (${stream} at revision 0) does not fit its schema`;
   t.true(service.output().includes(reason), service.output());
@@ -167,7 +167,7 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   t.true(listed.stdout.includes(reason), listed.stdout);
   const { stdout } = await runCli(directory.path, ['projection', 'list', '--json']);
   const { reactions } = JSON.parse(stdout) as { readonly reactions: readonly JsonObject[] };
-  t.like(reactions, [{ name: 'mail-login-codes', set_apart: [{ id, stream, revision: '0' }] }]);
+  t.like(reactions, [{ name: 'mail-login-codes', quarantined: [{ id, stream, revision: '0' }] }]);
   t.notRegex(`${service.output()}${listed.stdout}${stdout}`, /canary/);
   t.is(await service.stop(), 0);
 });

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { makeNewestFirst } from '../../src/kit/newest-first.js';
 import { makeSemaphore } from '../../src/kit/semaphore.js';
 
-test('Work runs at once while places are free', async (t) => {
-  const { gate, begin } = given({ places: 2 });
+test('Work runs at once while permits are free', async (t) => {
+  const { gate, begin } = given({ permits: 2 });
   const [first, second] = [begin('a'), begin('b')];
   t.is(gate.running(), 2);
   t.is(gate.waiting(), 0);
@@ -16,8 +16,8 @@ test('Work runs at once while places are free', async (t) => {
   t.is(gate.running(), 0);
 });
 
-test('A free place goes to the oldest waiter while no operation has waited for long', async (t) => {
-  const { begin, began, settle, advance } = given({ places: 1, waitMs: 100 });
+test('A free permit goes to the oldest waiter while no operation has waited for long', async (t) => {
+  const { begin, began, settle, advance } = given({ permits: 1, waitMs: 100 });
   const works = ['a', 'b', 'c'].map((name) => begin(name));
   await advance(24);
   for (const work of works) {
@@ -27,8 +27,8 @@ test('A free place goes to the oldest waiter while no operation has waited for l
   t.deepEqual(began, ['a', 'b', 'c']);
 });
 
-test('A free place goes to the newest waiter while the oldest has waited for a quarter of the longest wait', async (t) => {
-  const { begin, began, settle, advance } = given({ places: 1, waitMs: 100 });
+test('A free permit goes to the newest waiter while the oldest has waited for a quarter of the longest wait', async (t) => {
+  const { begin, began, settle, advance } = given({ permits: 1, waitMs: 100 });
   const works = ['a', 'b', 'c'].map((name) => begin(name));
   await advance(25);
   works.push(begin('d'));
@@ -40,7 +40,7 @@ test('A free place goes to the newest waiter while the oldest has waited for a q
 });
 
 test('Urgent waiters pass all others, oldest first', async (t) => {
-  const { begin, began, settle, advance } = given({ places: 1, waitMs: 100 });
+  const { begin, began, settle, advance } = given({ permits: 1, waitMs: 100 });
   const works = [begin('a'), begin('b'), begin('u1', true), begin('u2', true), begin('c')];
   await advance(25);
   for (const index of [0, 2, 3, 4, 1]) {
@@ -51,7 +51,7 @@ test('Urgent waiters pass all others, oldest first', async (t) => {
 });
 
 test('Work that has waited too long is refused and never starts', async (t) => {
-  const { gate, begin, began, advance, settle } = given({ places: 1, waitMs: 100 });
+  const { gate, begin, began, advance, settle } = given({ permits: 1, waitMs: 100 });
   const first = begin('a');
   const [early, urgent] = [begin('b'), begin('u', true)];
   await advance(60);
@@ -67,8 +67,8 @@ test('Work that has waited too long is refused and never starts', async (t) => {
   t.deepEqual(began, ['a', 'c']);
 });
 
-test('A place stays taken until the work ends, also when it fails', async (t) => {
-  const { gate, begin, settle } = given({ places: 1 });
+test('A permit stays taken until the work ends, also when it fails', async (t) => {
+  const { gate, begin, settle } = given({ permits: 1 });
   const first = begin('a');
   const second = begin('b');
   await settle();
@@ -80,7 +80,7 @@ test('A place stays taken until the work ends, also when it fails', async (t) =>
   t.deepEqual([gate.running(), gate.waiting()], [0, 0]);
 });
 
-test('Never more works run than there are places, every work ends once, and no place is lost', async (t) => {
+test('Never more works run than there are permits, every work ends once, and no permit is lost', async (t) => {
   const step = fc.record({
     urgent: fc.boolean(),
     ends: fc.nat({ max: 5 }),
@@ -89,7 +89,7 @@ test('Never more works run than there are places, every work ends once, and no p
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-      const { gate, begin, advance, settle } = given({ places: 3, waitMs: 100 });
+      const { gate, begin, advance, settle } = given({ permits: 3, waitMs: 100 });
       const works: ReturnType<typeof begin>[] = [];
       for (const { urgent, ends, fails, ms } of steps) {
         works.push(begin('w', urgent));
@@ -97,7 +97,7 @@ test('Never more works run than there are places, every work ends once, and no p
         if (fails) ended?.fail();
         else ended?.end();
         await advance(ms);
-        if (gate.running() > 3) t.fail('more works run than there are places');
+        if (gate.running() > 3) t.fail('more works run than there are permits');
       }
       await settle();
       for (const work of works) work.end();
@@ -109,9 +109,12 @@ test('Never more works run than there are places, every work ends once, and no p
   );
 });
 
-function given({ places, waitMs = 1_000 }: { readonly places: number; readonly waitMs?: number }) {
+function given({ permits, waitMs = 1_000 }: { readonly permits: number; readonly waitMs?: number }) {
   const { clock, advance } = makeSteppedClock();
-  const gate = makeSemaphore(places, makeNewestFirst({ waitMs, clock, refused: () => new Error('refused') }));
+  const gate = makeSemaphore(
+    permits,
+    makeNewestFirst({ waitMs, clock, refused: () => new Error('refused') }),
+  );
   const began: string[] = [];
 
   /** Starts work that ends when the test says so, also before it has begun. */

@@ -47,7 +47,7 @@ test('A failure reaches its caller and not the next one', async (t) => {
   t.is(await next, 'yes');
 });
 
-test('A call beyond the bound is Overloaded at once, and places become free again', async (t) => {
+test('A call beyond the bound is Overloaded at once, and room becomes free again', async (t) => {
   const queued = makeKeyedMutex({ waitingMax: 3 });
   const gates = [makeGate(), makeGate(), makeGate()];
   const running = gates.map((gate) => queued('a', () => gate.opened));

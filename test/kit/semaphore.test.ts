@@ -64,7 +64,7 @@ test('A keyed semaphore bounds the callers of each key, and serves the waiting o
   });
   await setImmediate();
   t.deepEqual(begun, []);
-  // The places of another key are free.
+  // The permits of another key are free.
   (await semaphore.acquire('b'))();
   await t.throwsAsync(semaphore.acquire('a'), { instanceOf: Overloaded });
   for (const [ended, waiting] of queued.entries()) {
@@ -75,7 +75,7 @@ test('A keyed semaphore bounds the callers of each key, and serves the waiting o
   t.deepEqual(begun, [0, 1, 2]);
 });
 
-test('A caller that leaves the line of a key makes room for another, and a free key has all its places', async (t) => {
+test('A caller that leaves the line of a key makes room for another, and a free key has all its permits', async (t) => {
   const semaphore = makeKeyedSemaphore({ permits: 1, waitingMax: 1 });
   const impatient = new AbortController();
   const release = await semaphore.acquire('a', impatient.signal);

@@ -94,7 +94,7 @@ test('Sixty names of an account that hang take four look-ups, and other accounts
   t.is(
     asked.filter((name) => name.startsWith('n')).length,
     4,
-    'a place is held until the servers have answered',
+    'a permit is held until the servers have answered',
   );
   // When the servers' tries are over, the account looks up again
   for (const name of asked.slice(0, 4)) await end(name, new Error('no answer'));

@@ -17,10 +17,10 @@ const status = z.object({
   ready: z.boolean(),
   process: z.string(),
   reasons: z.array(z.string()),
-  parts: z.array(
+  components: z.array(
     z.object({
       ...{ kind: z.string(), name: z.string(), state: z.string() },
-      ...{ lag_seconds: z.number().nullable(), fed_by: z.array(z.string()), problem: z.string().nullable() },
+      ...{ lag_seconds: z.number().nullable(), feeders: z.array(z.string()), problem: z.string().nullable() },
     }),
   ),
 });
@@ -70,25 +70,25 @@ function warnings(text: string): readonly string[] {
 
 mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
   test(`While MongoDB is frozen the log reports it once${isWhole ? ' and again after a minute' : ''}, and the details name it`, async (t) => {
-    // Given a service that names its parts on the port of the metrics
+    // Given a service that names its components on the port of the metrics
     const { service, proxy, environment, details, request } = await given(t);
     // With an empty log it is ready before it feeds
-    await eventually('all parts run', async () =>
-      (await details()).status.parts.every(({ state }) => ['answers', 'running'].includes(state)),
+    await eventually('all components run', async () =>
+      (await details()).status.components.every(({ state }) => ['answers', 'running'].includes(state)),
     );
     const before = await details();
     t.is(before.code, 200);
-    for (const { kind, name, state, fed_by: feeders } of before.status.parts) {
+    for (const { kind, name, state, feeders } of before.status.components) {
       t.is(state, kind === 'store' ? 'answers' : 'running', name);
       if (kind !== 'store') t.deepEqual(feeders, [before.status.process], name);
     }
-    const kinds = new Set(before.status.parts.map(({ kind }) => kind));
+    const kinds = new Set(before.status.components.map(({ kind }) => kind));
     t.deepEqual([...kinds], ['store', 'view', 'reaction', 'task']);
     const shown = await runCli(service.directory, ['status', '--json'], environment);
     t.is(shown.code, 0);
     t.deepEqual(
-      status.parse(JSON.parse(shown.stdout)).parts.map(({ name }) => name),
-      before.status.parts.map(({ name }) => name),
+      status.parse(JSON.parse(shown.stdout)).components.map(({ name }) => name),
+      before.status.components.map(({ name }) => name),
     );
     // When MongoDB freezes while clients send requests
     const said = service.output().length;
@@ -113,15 +113,15 @@ mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
     t.is(text.split('\n').filter((line) => line.startsWith('stowage: ')).length, reports.length);
     // And the details name the store, which the public reply does not
     t.is(during.code, 503);
-    const store = during.status.parts.find(({ name }) => name.startsWith('MongoDB at '));
+    const store = during.status.components.find(({ name }) => name.startsWith('MongoDB at '));
     t.is(store?.state, 'away');
     t.true((store?.lag_seconds ?? 0) > lagSecondsMin && (store?.lag_seconds ?? 0) < 300);
     t.is(publicReply.status, 503);
     t.false((await publicReply.text()).includes('MongoDB'));
     t.is(command.code, 75);
     t.regex(command.stdout, /MongoDB at \S+ +away/);
-    // When MongoDB goes on, then all parts run again
-    await eventually('all parts run', async () => (await details()).code === 200);
+    // When MongoDB goes on, then all components run again
+    await eventually('all components run', async () => (await details()).code === 200);
     t.is(await service.stop(), 0);
   });
 });

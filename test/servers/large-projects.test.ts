@@ -135,9 +135,11 @@ mongoDbSuite(test, 'Projects of the largest size are renamed', () => {
     const again = await stored();
     t.is(again.length, ids.length);
     t.true(again.every((one) => one.body?.['name'] === 'Renamed again'));
-    const { ready, parts } = asObject(await operate(service.directory, 'status', {}));
+    const { ready, components } = asObject(await operate(service.directory, 'status', {}));
     t.true(ready);
-    const views = (Array.isArray(parts) ? parts : []).map(asObject).filter(({ kind }) => kind === 'view');
+    const views = (Array.isArray(components) ? components : [])
+      .map(asObject)
+      .filter(({ kind }) => kind === 'view');
     t.true(views.length > 10);
     t.deepEqual(
       views.filter(({ state }) => state !== 'running'),

@@ -51,7 +51,7 @@ interface World {
   readonly frozen: ServiceProcess[];
   /** When processes were killed or frozen, in epoch milliseconds. */
   readonly disturbedAtMs: number[];
-  /** How many of them fed. */
+  /** How many of them were feeders. */
   disturbedFeeders: number;
 }
 
@@ -155,8 +155,8 @@ async function chooseVictims({ live }: World, random: Random) {
 async function feedersAmong(services: readonly ServiceProcess[]): Promise<readonly ServiceProcess[]> {
   const found = await Promise.all(
     services.map(async (service) => {
-      const { process, parts } = asObject(await operate(service.directory, 'status', {}));
-      const feeds = (Array.isArray(parts) ? parts : []).map(asObject).some(({ kind, fed_by: feeders }) => {
+      const { process, components } = asObject(await operate(service.directory, 'status', {}));
+      const feeds = (Array.isArray(components) ? components : []).map(asObject).some(({ kind, feeders }) => {
         return (
           kind === 'view' && Array.isArray(feeders) && process !== undefined && feeders.includes(process)
         );

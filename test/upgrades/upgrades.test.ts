@@ -5,7 +5,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { makeEventCodec } from '../../src/event-sourcing/ports/event-codec.js';
 import type { StateRecord, StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { openConnection } from '../../src/stores/embedded/files/database.js';
-import { logIdStream, logMarked } from '../../src/stores/eventstoredb/same-log/log-id.js';
+import { logIdStream, makeLogStamp } from '../../src/stores/eventstoredb/same-log/log-id.js';
 import { codecs } from '../support/examples/every-event.js';
 import type { HeaderFields } from '../support/clients/service-client.js';
 import { viewsAtHead } from '../support/given/backups.js';
@@ -69,7 +69,7 @@ for (const release of releases) {
     const { log_id: logId } = (records.find(({ key }) => key === 'canary/keys')?.value ?? {}) as {
       readonly log_id: string;
     };
-    await store.append(logIdStream, 'no-stream', [logMarked(logId, new Date(now()))]);
+    await store.append(logIdStream, 'no-stream', [makeLogStamp(logId, new Date(now()))]);
     for (const { recordedAt, stream, revision, ...event } of readLines(
       folder,
       'log.jsonl',

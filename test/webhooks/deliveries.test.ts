@@ -80,7 +80,7 @@ for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
 
 test('Receivers that hang or fail hold back no other endpoint and no other order for long', async (t) => {
   // Given an endpoint that hangs for most orders, and a healthy one
-  const { receiver: hanging, further, begin, markAtEnd, ...world } = await givenEndpoint(t, '*', 1);
+  const { receiver: hanging, further, begin, checkpointAtEnd, ...world } = await givenEndpoint(t, '*', 1);
   const accepted = () => further[0]?.accepted ?? [];
   const orders = Array.from({ length: 300 }, (_, index) => anId(index));
   const alive = new Set(orders.filter((_, index) => index % 100 === 99));
@@ -95,7 +95,7 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
     return new Set(accepted().map(({ id }) => id)).size === orders.length;
   });
   // and the checkpoint of the other one passes all, while what hangs waits in the store
-  await markAtEnd();
+  await checkpointAtEnd();
   // and the live orders get through
   hanging.answerWith(() => 204);
   await eventually('all orders', () => {

@@ -30,16 +30,16 @@ async function givenNewerEvent(t: ExecutionContext, types: string) {
 test('An event of a newer release holds back only the messages of its resource', async (t) => {
   // Given an endpoint that meets an event of a newer release
   const scene = await givenNewerEvent(t, 'order.*');
-  const { receiver, runner, waiting, markAtEnd, listed } = scene;
+  const { receiver, runner, waiting, checkpointAtEnd, listed } = scene;
   await receiver.acceptedCount(1);
   await eventually('failed attempt', async () => (await waiting())?.failures === 1);
   t.like((await waiting()) ?? {}, { next: 1, until: 1 });
   // When the events of another order follow
   await scene.appendToOrder(other, 'OrderPlaced');
-  // Then the endpoint goes on, its mark passes the event, and the list has the reason
+  // Then the endpoint goes on, its checkpoint passes the event, and the list has the reason
   await receiver.acceptedCount(2);
   t.is(receiver.accepted[1]?.data['order_id'], other);
-  await markAtEnd();
+  await checkpointAtEnd();
   t.is(runner.statuses()[0]?.state, 'delivering');
   t.is((await listed())?.last_failure, 'event_unreadable');
   // and a release that knows the event sends it
@@ -72,7 +72,7 @@ test('The service gives an event of a newer release up after three days, and a l
 });
 
 test('An endpoint without types of the category passes an event of a newer release', async (t) => {
-  const { markAtEnd, waiting } = await givenNewerEvent(t, 'share.*');
-  await markAtEnd();
+  const { checkpointAtEnd, waiting } = await givenNewerEvent(t, 'share.*');
+  await checkpointAtEnd();
   t.is(await waiting(), null);
 });

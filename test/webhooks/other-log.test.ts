@@ -7,18 +7,18 @@ import { givenEndpoint } from '../support/given/given-endpoint.js';
 import { anId } from '../support/given/given-webhooks.js';
 
 test('An endpoint goes on at the end of a log that an older one has replaced, and reports it', async (t) => {
-  const { receiver, id, begin, markAtEnd, ...world } = await givenEndpoint(t);
+  const { receiver, id, begin, checkpointAtEnd, ...world } = await givenEndpoint(t);
   const first = await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(2);
-  await markAtEnd();
+  await checkpointAtEnd();
   await first.runner.stop();
   // When a backup replaces the log
   world.eventStore.restore(1);
   const second = await begin();
   await eventually('report', () => second.reports.includes(`other log ${id}`));
-  await markAtEnd();
+  await checkpointAtEnd();
   await world.appendToOrder(anId(3), 'OrderPlaced');
   // Then later events are sent
   await receiver.acceptedCount(3);
@@ -27,19 +27,19 @@ test('An endpoint goes on at the end of a log that an older one has replaced, an
 
 test('What waited for another log holds back no event of the log that has replaced it', async (t) => {
   // Given an order whose second message waits
-  const { receiver, id, begin, markAtEnd, waiting, ...world } = await givenEndpoint(t);
+  const { receiver, id, begin, checkpointAtEnd, waiting, ...world } = await givenEndpoint(t);
   receiver.answerWith(({ type }) => (type === 'order.payment_pending' ? 500 : 204));
   const first = await begin();
   await world.appendToOrder(anId(1), 'OrderPlaced');
   await world.appendToOrder(anId(2), 'OrderPlaced', 'PaymentPending');
   await eventually('waiting delivery', async () => (await waiting(anId(2)))?.next === 1);
-  await markAtEnd();
+  await checkpointAtEnd();
   await first.runner.stop();
   // When a backup from before the order replaces the log
   world.eventStore.restore(1);
   const second = await begin();
   await eventually('report', () => second.reports.includes(`other log ${id}`));
-  await markAtEnd();
+  await checkpointAtEnd();
   // Then nothing waits
   t.is(await waiting(anId(2)), null);
   // and the order of the same id is sent when it is placed again
@@ -55,7 +55,7 @@ async function givenDoubt(t: ExecutionContext) {
   const first = await scene.begin();
   await scene.appendToOrder(anId(1), 'OrderPlaced');
   await receiver.acceptedCount(1);
-  const end = await scene.markAtEnd();
+  const end = await scene.checkpointAtEnd();
   await eventually('delivery', async () => (await scene.waiting(anId(1))) === null);
   await first.runner.stop();
   await scene.appendToOrder(anId(2), 'OrderPlaced');
@@ -82,7 +82,7 @@ async function givenDoubt(t: ExecutionContext) {
   };
 }
 
-test('An endpoint keeps its mark when its log is back within a minute', async (t) => {
+test('An endpoint keeps its checkpoint when its log is back within a minute', async (t) => {
   // Given a process that waits, since the log is another one
   const { world, receiver, id, before, reports, back, endWait } = await givenDoubt(t);
   t.deepEqual(await world.records.endpoint(id), before);
@@ -95,7 +95,7 @@ test('An endpoint keeps its mark when its log is back within a minute', async (t
   t.false(reports.includes(`other log ${id}`));
 });
 
-test('A process that ends within the minute leaves the mark as it was', async (t) => {
+test('A process that ends within the minute leaves the checkpoint as it was', async (t) => {
   const { world, id, before, runner } = await givenDoubt(t);
   await runner.stop();
   t.deepEqual(await world.records.endpoint(id), before);

@@ -56,7 +56,7 @@ function taken({ accepted }: WebhookReceiver, order: string): readonly string[] 
     .map(({ type }) => type);
 }
 
-test('A process that dies between send and mark repeats the message with its webhook-id', async (t) => {
+test('A process that dies between send and checkpoint repeats the message with its webhook-id', async (t) => {
   // Given a process whose receiver kills it at the first message
   const { receiver, endpoints, begin, ...world } = await givenEndpoint(t);
   const dying = killable(world.stateStore);
@@ -94,7 +94,7 @@ for (const when of ['before', 'after'] as const) {
       const dying = killable(world.stateStore, { count, when });
       const { runner } = world.start(endpoints, dying.parts);
       await eventually('end', async () => {
-        // A mark is saved each second.
+        // A checkpoint is saved each second.
         world.advance(1_000);
         const isDone = receiver.accepted.length >= 4 && (await world.records.endpoint(id))?.position === head;
         return dying.isDead() || (isDone && (await listed())?.pending === 0);
@@ -116,7 +116,7 @@ for (const when of ['before', 'after'] as const) {
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`Two processes that feed one endpoint at once lose nothing and keep the order of each resource (seed ${seed})`, async (t) => {
     // Given two processes that each believe to feed the endpoint alone, and a receiver that fails at random
-    const { receiver, endpoints, begin, markAtEnd, ...world } = await givenEndpoint(t, 'order.*');
+    const { receiver, endpoints, begin, checkpointAtEnd, ...world } = await givenEndpoint(t, 'order.*');
     const random = makeSeededRandom(seed);
     receiver.answerWith(() => (random() < 0.4 ? 500 : 204));
     const processes = [world.start(endpoints), await begin()];
@@ -146,7 +146,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
         'order.fulfilled',
       ]);
     }
-    await markAtEnd();
+    await checkpointAtEnd();
   });
 }
 

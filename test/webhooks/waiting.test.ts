@@ -89,7 +89,7 @@ test('An event is over three days after it began to wait', (t) => {
 });
 
 test('No order of passed events and attempts leaves an undelivered event outside the record', (t) => {
-  // A model: the mark passes revisions in order; attempts deliver from the record that they read, which may be old.
+  // A model: the checkpoint passes revisions in order; attempts deliver from the record that they read, which may be old.
   const steps = fc.array(fc.constantFrom('pass', 'read', 'settle', 'fail'), { maxLength: 60 });
   fc.assert(
     fc.property(steps, (taken) => {

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { type DomainEvent, streamIdOf } from '../../event-sourcing/ports/domain-event.js';
 import type { Aggregate } from '../../event-sourcing/deciding/command-handler.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { readReferenced, referenceTo } from '../../event-sourcing/feeding/set-apart.js';
+import { readReferenced, referenceTo } from '../../event-sourcing/feeding/quarantine.js';
 import {
   contextFor,
   eventFor,

@@ -2,7 +2,7 @@ import { type Command, Argument } from 'commander';
 import { printResult } from '../operate.js';
 
 /** A command, or the program itself, with the words that may follow it. */
-interface Place {
+interface Completion {
   /** The names of the command, from the program on, each after a space: " user list". */
   readonly path: string;
   readonly words: readonly string[];
@@ -20,16 +20,16 @@ export function addCompletionCommand(program: Command): void {
     )
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: Shell) => {
-      const script = completionScript(shell, placesOf(program));
+      const script = completionScript(shell, entriesOf(program));
       printResult({ shell, script }, () => script.trimEnd());
     });
 }
 
-function placesOf(program: Command): readonly Place[] {
+function entriesOf(program: Command): readonly Completion[] {
   const global = program.options.flatMap(({ long }) => long ?? []);
   return visit(program, '');
 
-  function visit(command: Command, path: string): readonly Place[] {
+  function visit(command: Command, path: string): readonly Completion[] {
     const options = command.options.flatMap(({ long }) => long ?? []);
     const names = command.commands.map((child) => child.name());
     const words = [...new Set([...names, ...options, ...global, '--help'])];
@@ -38,10 +38,10 @@ function placesOf(program: Command): readonly Place[] {
 }
 
 /** Returns the script. Names of commands and options hold no character that a shell reads in a special way. */
-function completionScript(shell: Shell, places: readonly Place[]): string {
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join(' | ');
-  const words = places.map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`).join('\n');
-  if (shell === 'fish') return fishScript(places);
+function completionScript(shell: Shell, entries: readonly Completion[]): string {
+  const paths = entries.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join(' | ');
+  const words = entries.map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`).join('\n');
+  if (shell === 'fish') return fishScript(entries);
   const choose = (taken: string): string =>
     `  for word in ${taken}; do
     case "$at $word" in ${paths}) at="$at $word" ;; esac
@@ -70,11 +70,11 @@ compdef _stowage stowage
 `;
 }
 
-function fishScript(places: readonly Place[]): string {
-  const cases = places.map(
+function fishScript(entries: readonly Completion[]): string {
+  const cases = entries.map(
     ({ path, words }) => `    case "${path}"\n      string split " " -- "${words.join(' ')}"`,
   );
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join(' ');
+  const paths = entries.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join(' ');
   return `function __stowage_words
   set -l at ""
   for word in (commandline -opc)[2..-1]

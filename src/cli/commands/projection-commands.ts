@@ -45,7 +45,7 @@ const prunable = z.object({ items: z.array(z.string()) });
 const listed = z.object({
   items: z.array(
     z.looseObject({
-      ...{ name: z.string(), live: z.int(), fed_by: z.array(z.string()) },
+      ...{ name: z.string(), live: z.int(), feeders: z.array(z.string()) },
       building: z.looseObject({ generation: z.int() }).nullable(),
       last_rebuild: z.looseObject({ compared: z.int(), different: z.int() }).nullable(),
     }),
@@ -57,8 +57,8 @@ const pruneMs = 600_000;
 const lookMs = 1_000;
 /** The least duration of the first phase of a rebuild in ms: src/event-sourcing/views/README.md#generations-and-rebuild. */
 const usualMs = 16_000;
-/** A view without a feeder for this time has none: another process takes a part over within 10 s. */
-const unfedMsMax = 60_000;
+/** A view without a feeder for this time has none: another process takes a view over within 10 s. */
+const stalledMsMax = 60_000;
 
 /** Adds the commands on read models. @param parseInteger parses an option that is a number */
 export function addProjectionCommands(program: Command, parseInteger: (text: string) => number): void {
@@ -66,7 +66,7 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
   projection
     .command('list')
     .description(
-      'every view with its generations and how far it is, and the events that reactions have set apart',
+      'every view with its generations and how far it is, and the events that reactions have quarantined',
     )
     .action(() => show('projection list'));
   projection
@@ -98,7 +98,7 @@ export function addProjectionCommands(program: Command, parseInteger: (text: str
 async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise<OperatorReply> {
   const bar = makeProgressBar(`rebuilding ${name}`);
   const beganMs = performance.now();
-  let fedAtMs = beganMs;
+  let activeAtMs = beganMs;
   try {
     for (;;) {
       const reply = await ask(readRequest('projection list'));
@@ -109,8 +109,8 @@ async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise
         return done({ name, live: view.live, compared, different });
       }
       const nowMs = performance.now();
-      if (view !== undefined && view.fed_by.length > 0) fedAtMs = nowMs;
-      const problem = problemAt({ waitedMs: nowMs - beganMs, unfedMs: nowMs - fedAtMs, timeoutMs });
+      if (view !== undefined && view.feeders.length > 0) activeAtMs = nowMs;
+      const problem = problemAt({ waitedMs: nowMs - beganMs, stalledMs: nowMs - activeAtMs, timeoutMs });
       if (problem !== null) return { ok: false, ...problem };
       bar.show(Math.min(0.99, (nowMs - beganMs) / usualMs));
       await wait(lookMs);
@@ -122,12 +122,12 @@ async function untilSwitched(name: string, timeoutMs: number, ask: Ask): Promise
 
 function problemAt(times: {
   readonly waitedMs: number;
-  readonly unfedMs: number;
+  readonly stalledMs: number;
   readonly timeoutMs: number;
 }): { readonly code: string; readonly message: string } | null {
-  if (times.unfedMs >= unfedMsMax) {
+  if (times.stalledMs >= stalledMsMax) {
     return {
-      code: 'view_unfed',
+      code: 'view_stalled',
       message: 'no process feeds the view; start the service, and the rebuild goes on',
     };
   }

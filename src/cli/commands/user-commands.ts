@@ -12,15 +12,15 @@ const status = z.looseObject({
   process: z.string().nullable(),
   version: z.string(),
   reasons: z.array(z.string()),
-  parts: z.array(
+  components: z.array(
     z.object({
       ...{ kind: z.string(), name: z.string(), state: z.string(), lag_seconds: z.number().nullable() },
-      ...{ fed_by: z.array(z.string()), problem: z.string().nullable() },
+      ...{ feeders: z.array(z.string()), problem: z.string().nullable() },
     }),
   ),
 });
 
-/** Adds the command that names each part of the service with its state. It ends with 75 while the service is not ready. */
+/** Adds the command that names each component of the service with its state. It ends with 75 while the service is not ready. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
@@ -38,16 +38,16 @@ export function addStatusCommand(program: Command): void {
 
 /** Returns the status as sentences and a table. A problem has a line below the table, because it is long. */
 export function statusText(result: JsonValue, columns: number): string {
-  const { ready, process: id, version, reasons, parts } = status.parse(result);
+  const { ready, process: id, version, reasons, components } = status.parse(result);
   const first =
     id === null
       ? 'No service runs on this data directory. Its stores answer.'
       : `Process ${id}, version ${version}, is ${ready ? '' : 'not '}ready.`;
-  const table = parts.map(({ kind, name, state, lag_seconds: lag, fed_by: feeders }) => ({
-    ...{ part: kind === 'store' ? name : `${kind} ${name}`, state },
-    ...{ lag: lag === null ? 'unknown' : `${lag} s`, fed_by: kind === 'store' ? null : feeders },
+  const table = components.map(({ kind, name, state, lag_seconds: lag, feeders }) => ({
+    ...{ component: kind === 'store' ? name : `${kind} ${name}`, state },
+    ...{ lag: lag === null ? 'unknown' : `${lag} s`, feeders: kind === 'store' ? null : feeders },
   }));
-  const problems = parts.flatMap(({ kind, name, problem }) =>
+  const problems = components.flatMap(({ kind, name, problem }) =>
     problem === null ? [] : [`${kind} ${name}: ${problem}`],
   );
   return [

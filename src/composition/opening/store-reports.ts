@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type Availability, makeAvailability } from '../../observing/stores/availability.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoreLink, StoreReport } from '../../observing/stores/store-watch.js';
-import { type Tell, sentenceOf } from '../starting.js';
+import { type Print, sentenceOf } from '../starting.js';
 import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
 import type { Config } from '../../config/config.js';
 import { type LogReads, makeLogReads } from '../../observing/stores/store-metrics.js';
@@ -50,7 +50,7 @@ function hostsOf(url: string): string {
  */
 export function makeReportStore(deps: {
   readonly logger: Logger;
-  readonly tell: Tell;
+  readonly tell: Print;
 }): (report: StoreReport) => void {
   const { logger, tell } = deps;
   return ({ store, kind, awayMs, failure }) => {

@@ -2,9 +2,9 @@ import { isAbsolute, relative, sep } from 'node:path';
 import { makeAuditLog, type AuditLog } from '../../areas/audit/signing/audit-log.js';
 import {
   checkCheckpointFolder,
-  checkpointPlaces,
+  checkpointPaths,
   makeCheckpointFolder,
-  outsidePlace,
+  outsidePath,
 } from '../../areas/audit/signing/checkpoint-folder.js';
 import { makePages } from '../../areas/audit/signing/pages.js';
 import { makeAuditHistory } from '../../areas/audit/history/history.js';
@@ -66,7 +66,7 @@ export async function openAudit(deps: {
   const { logger } = deps.log;
   const { eventStore, readModelStore, stateStore } = stores;
   const { auditCheckpointDirectory: directory, auditWitnesses, dataDirectory } = config;
-  if (directory !== undefined) await checkCheckpointFolder(outsidePlace(directory));
+  if (directory !== undefined) await checkCheckpointFolder(outsidePath(directory));
   // The loops of the audit log retry, and measure no time limit by a sleep.
   const clock: Clock = { ...deps.clock, sleep: deps.sleepUntilRetry };
   const onRetry = (error: Error, attempt: number): void => {
@@ -98,7 +98,7 @@ export async function openAudit(deps: {
     pages,
     stored: sequencer.stored,
     seeds: () => keys.all().map(({ key }) => key),
-    folders: checkpointPlaces({ directory, dataDirectory, keyFile: deps.keyFile }).map(makeCheckpointFolder),
+    folders: checkpointPaths({ directory, dataDirectory, keyFile: deps.keyFile }).map(makeCheckpointFolder),
     shortLog: makeShortLog({ clock, waitMs: eventStore.shortLogMs }),
   });
   const sweep = makeSweep({

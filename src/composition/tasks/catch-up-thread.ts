@@ -45,8 +45,8 @@ async function feed(
     targets,
     {
       isEnding,
-      onSetApart: (collection, stream) => {
-        report({ kind: 'set-apart', collection, stream });
+      onQuarantined: (collection, stream) => {
+        report({ kind: 'quarantined', collection, stream });
       },
     },
   );

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { SetApartItem } from '../../event-sourcing/feeding/set-apart.js';
+import type { Quarantined } from '../../event-sourcing/feeding/quarantine.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
-import type { FedCollection } from '../../event-sourcing/views/pending-totals.js';
+import type { ActiveCollection } from '../../event-sourcing/views/pending-totals.js';
 import { packageFile } from '../../package-files.js';
 import { openLogReader } from '../../stores/embedded/log/category-reader.js';
 import { loadCheckpoints } from '../../event-sourcing/ports/records.js';
@@ -21,11 +21,11 @@ export interface CatchUpThreadData {
   readonly streamPrefix: string;
   /** A thread feeds one group after the other. */
   readonly groups: readonly ThreadGroup[];
-  /** What all threads know, at the places of `shared`. */
+  /** What all threads know, at the indexes of `shared`. */
   readonly memory: Int32Array;
 }
 
-/** Places of `CatchUpThreadData.memory`. */
+/** Indexes of `CatchUpThreadData.memory`. */
 export const shared = {
   /** 1 when the threads should end early. */
   ending: 0,
@@ -36,7 +36,7 @@ export const shared = {
 } as const;
 
 export type FromCatchUpThread =
-  | { readonly kind: 'set-apart'; readonly collection: string; readonly stream: SetApartItem }
+  | { readonly kind: 'quarantined'; readonly collection: string; readonly stream: Quarantined }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'done' };
 
@@ -64,7 +64,7 @@ export async function catchUpInThreads(
   options: {
     readonly signal: AbortSignal;
     readonly onFailed: (reason: string) => void;
-    readonly onSetApart: (collection: string, stream: SetApartItem) => void;
+    readonly onQuarantined: (collection: string, stream: Quarantined) => void;
     /** The number of events that a view must be behind; 20,000 by default. */
     readonly behindMin?: number;
   },
@@ -101,7 +101,7 @@ export async function catchUpInThreads(
     return new Promise((resolve, reject) => {
       const worker = new Worker(packageFile('dist/catch-up-thread.js'), { workerData });
       worker.on('message', (message: FromCatchUpThread) => {
-        if (message.kind === 'set-apart') options.onSetApart(message.collection, message.stream);
+        if (message.kind === 'quarantined') options.onQuarantined(message.collection, message.stream);
         else if (message.kind === 'failed') options.onFailed(message.reason);
         else resolve();
       });
@@ -117,7 +117,7 @@ export async function catchUpInThreads(
 async function farBehind(
   { eventStore, readModelStore, generations }: CatchUpDeps,
   events: number,
-): Promise<readonly FedCollection[]> {
+): Promise<readonly ActiveCollection[]> {
   const head = Number((await eventStore.head()) ?? 0);
   const targets = generations.projections.map((projection) => ({
     projection,
@@ -137,10 +137,10 @@ async function farBehind(
  * so that the threads end at about the same time.
  */
 export function groupTargets(
-  targets: readonly FedCollection[],
+  targets: readonly ActiveCollection[],
   eventsOf: (category: string) => number,
-): readonly { readonly category: string; readonly targets: readonly FedCollection[] }[] {
-  const groups = new Map<string, FedCollection[]>();
+): readonly { readonly category: string; readonly targets: readonly ActiveCollection[] }[] {
+  const groups = new Map<string, ActiveCollection[]>();
   for (const target of targets) {
     const { category } = target.projection;
     groups.set(category, [...(groups.get(category) ?? []), target]);
@@ -151,6 +151,6 @@ export function groupTargets(
 }
 
 /** Estimates what an event costs the views of its category, where a parse costs 1: a fold, and a write for each index. */
-function costOf(views: readonly FedCollection[]): number {
+function costOf(views: readonly ActiveCollection[]): number {
   return views.reduce((sum, { projection }) => sum + 1 + projection.indexes.length, 1);
 }

@@ -100,8 +100,8 @@ export function bringUpReactions(
       const level = levelOf(services.availability, error);
       logger[level]({ reaction, error: sentenceOf(error), failures }, 'a reaction failed; trying again');
     },
-    onSetApart: (reaction, { event, reason }) => {
-      logger.error({ reaction, ...event, error: reason }, 'a reaction has set an event apart');
+    onQuarantined: (reaction, { event, reason }) => {
+      logger.error({ reaction, ...event, error: reason }, 'a reaction has quarantined an event');
     },
     onStopped: (reaction, error) => {
       logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped');

@@ -6,11 +6,11 @@ import {
 } from '../../event-sourcing/feeding/projectors/projection-runner.js';
 import { pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
 import { catchUpInThreads } from './catch-up.js';
-import { type Tell, sentenceOf } from '../starting.js';
+import { type Print, sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
 import { levelOf } from '../opening/store-reports.js';
 
-const setApartMessage = 'a view has set a stream apart';
+const quarantinedMessage = 'a view has quarantined a stream';
 
 /** Starts the projections. Resolves with null if the process ends first. @throws StoreDamaged */
 export async function bringUpProjections(
@@ -24,7 +24,7 @@ export async function bringUpProjections(
     readonly signal: AbortSignal;
     /** Receives the error of a store that is damaged or belongs to another service; the process should end. */
     readonly fail: (error: unknown) => void;
-    readonly tell: Tell;
+    readonly tell: Print;
   },
 ): Promise<ProjectionRunner | null> {
   const { logger } = services.log;
@@ -51,8 +51,8 @@ export async function bringUpProjections(
             if (endsProcess(error)) fail(error);
             else tell(`stowage: not ready: the view ${collection} has stopped: ${reason}`);
           },
-          onSetApart: (collection, { id, reason }) => {
-            logger.error({ collection, id, error: reason }, setApartMessage);
+          onQuarantined: (collection, { id, reason }) => {
+            logger.error({ collection, id, error: reason }, quarantinedMessage);
           },
           onRebuilt: (collection, differences) => {
             logger.info({ collection, ...differences }, 'readers were switched to a rebuilt view');
@@ -73,7 +73,7 @@ export async function bringUpProjections(
   return null;
 }
 
-/** Feeds views that are far behind, before any part of the service reads them. */
+/** Feeds views that are far behind, before any component of the service reads them. */
 async function catchUp(services: Services, signal: AbortSignal): Promise<void> {
   const { logger } = services.log;
   const { dataDirectory: directory, streamPrefix } = services.config;
@@ -84,8 +84,8 @@ async function catchUp(services: Services, signal: AbortSignal): Promise<void> {
       onFailed: (reason) => {
         logger.warn({ error: reason }, 'the threads did not bring the views up to date; projectors go on');
       },
-      onSetApart: (collection, { id, reason }) => {
-        logger.error({ collection, id, error: reason }, setApartMessage);
+      onQuarantined: (collection, { id, reason }) => {
+        logger.error({ collection, id, error: reason }, quarantinedMessage);
       },
     },
   );

@@ -1,4 +1,4 @@
-import type { SetApartItem } from '../feeding/set-apart.js';
+import type { Quarantined } from '../feeding/quarantine.js';
 import { reactionConsumer } from '../feeding/consumers/tasks.js';
 import { runConsumers } from '../feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../feeding/consumers/lease.js';
@@ -16,7 +16,7 @@ export interface ReactionStatus extends ReactionProgress {
 interface ReactionEvents {
   readonly onRetry: (reaction: string, error: Error, failures: number) => void;
   /** An event cannot be served, because an event cannot be read. The reaction serves all others. */
-  readonly onSetApart: (reaction: string, event: SetApartItem) => void;
+  readonly onQuarantined: (reaction: string, event: Quarantined) => void;
   /** A reaction stopped. The others go on; the open events of this one wait for the next start. */
   readonly onStopped: (reaction: string, error: unknown) => void;
 }
@@ -70,8 +70,8 @@ export function startReactions(
       onRetry: (error, failures) => {
         events.onRetry(name, error, failures);
       },
-      onSetApart: (event) => {
-        events.onSetApart(name, event);
+      onQuarantined: (event) => {
+        events.onQuarantined(name, event);
       },
     });
     return {

@@ -3,7 +3,7 @@ import {
   eventReferenceSchema,
   readReferenced,
   referenceTo,
-} from '../feeding/set-apart.js';
+} from '../feeding/quarantine.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { StateStore } from '../ports/state-store.js';

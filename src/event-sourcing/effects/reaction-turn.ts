@@ -1,6 +1,6 @@
 import { rejectedBy } from '../../kit/rejected-by.js';
 import { inTraceOf } from '../../kit/trace.js';
-import { type SetApart, referenceTo } from '../feeding/set-apart.js';
+import { type Quarantine, referenceTo } from '../feeding/quarantine.js';
 import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
@@ -8,11 +8,11 @@ import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js'
 import { type Claim, claimMs, type Claims } from './reaction-claims.js';
 import { type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
-/** The end of a turn: the event is settled, or has a timer; it is set apart; or it needs another turn after a wait. */
-export type Turn = 'settled' | 'set-apart' | { readonly againInMs: number };
+/** The end of a turn: the event is settled, or has a timer; it is quarantined; or it needs another turn after a wait. */
+export type Turn = 'settled' | 'quarantined' | { readonly againInMs: number };
 
 /** How the turns of an event ended. `ended`: the process ends before. */
-export type Served = 'settled' | 'set-apart' | 'ended';
+export type Served = 'settled' | 'quarantined' | 'ended';
 
 /** The time of an effect from `Claim.takenAtMs` on. The rest of the claim is for the append of the outcome. */
 const effectMs = 45_000;
@@ -23,7 +23,7 @@ interface TurnDeps {
   readonly reaction: AnyReaction;
   readonly claims: Claims;
   readonly timers: ReactionTimers;
-  readonly apart: Pick<SetApart, 'attempt'>;
+  readonly quarantine: Pick<Quarantine, 'attempt'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Cuts off the effect when the process ends. */
@@ -33,11 +33,11 @@ interface TurnDeps {
 }
 
 /**
- * Makes the function that serves one event, turn by turn, until it is settled or set apart.
+ * Makes the function that serves one event, turn by turn, until it is settled or quarantined.
  * @returns a turn. It throws only StoreDamaged, and the error of an event too many that cannot be served
  */
 export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEvent>): () => Promise<Turn> {
-  const { reaction, claims, timers, apart, clock, random, cutOff, onRetry } = deps;
+  const { reaction, claims, timers, quarantine, clock, random, cutOff, onRetry } = deps;
   const deadlineMs = reaction.deadline?.(event)?.getTime() ?? Infinity;
   const context = contextFor(reaction, event);
   let failures = 0;
@@ -52,7 +52,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   async function turnOrRetry(): Promise<Turn> {
     claim = null;
     try {
-      return (await apart.attempt(event.id, turn, referenceTo(event))) ?? 'set-apart';
+      return (await quarantine.attempt(event.id, turn, referenceTo(event))) ?? 'quarantined';
     } catch (error) {
       if (error instanceof UndecodableEvent || error instanceof StoreDamaged) throw error;
       onRetry(toError(error), failures);

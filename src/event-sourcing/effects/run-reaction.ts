@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { makeCheckpointSaver, makeLoadOwnCheckpoint, saveWhileChanged } from '../feeding/checkpoints.js';
-import { type SetApartItem, type SetApartRecord, makeSetApart, referenceTo } from '../feeding/set-apart.js';
+import { type Quarantined, type QuarantineNote, makeQuarantine, referenceTo } from '../feeding/quarantine.js';
 import { followLog } from '../feeding/follow-log.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent, Position } from '../ports/domain-event.js';
@@ -20,7 +20,7 @@ import { loadCheckpoint } from '../ports/records.js';
 
 export interface ReactionDeps {
   readonly eventStore: EventStore;
-  /** Stores the checkpoints and what is set apart. After their loss the reaction reads the log again and repeats no outcome. */
+  /** Stores the checkpoints and what is quarantined. After their loss the reaction reads the log again and repeats no outcome. */
   readonly readModelStore: ReadModelStore;
   /** Stores the claims. */
   readonly stateStore: StateStore;
@@ -41,8 +41,8 @@ export interface ReactionProgress {
   readonly oldestOpenAt: Date | null;
   /** Whether the last page reached the end of the log. */
   readonly atHead: boolean;
-  /** The count of events that the reaction has set apart. */
-  readonly setApart: number;
+  /** The count of events that the reaction has quarantined. */
+  readonly quarantined: number;
 }
 
 interface RunningReaction {
@@ -54,7 +54,7 @@ interface RunningReaction {
 /** Events that the reaction may take after its checkpoint. */
 export const aheadMax = 1_000;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
-export const setApartMax = 1_000;
+export const quarantinedMax = 1_000;
 const atOnceDefault = 8;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;
@@ -74,27 +74,27 @@ export function runReaction(
   options: {
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, failures: number) => void;
-    readonly onSetApart: (event: SetApartItem) => void;
+    readonly onQuarantined: (event: Quarantined) => void;
     readonly aheadMax?: number;
   },
 ): RunningReaction {
   const { eventStore, readModelStore, clock, random } = deps;
   const sleepUntilRetry = deps.sleepUntilRetry ?? ((ms: number, end: AbortSignal) => clock.sleep(ms, end));
-  const { onRetry, onSetApart } = options;
+  const { onRetry, onQuarantined } = options;
   const limit = options.aheadMax ?? aheadMax;
   const claims = makeClaims(deps, reaction.name);
   const timers = makeReactionTimers(deps, reaction);
-  const apart = makeSetApart(readModelStore, {
+  const quarantine = makeQuarantine(readModelStore, {
     owner: reactionCheckpoint(reaction),
-    itemsMax: setApartMax,
-    onSetApart,
+    itemsMax: quarantinedMax,
+    onQuarantined,
   });
   const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
   const semaphore = makeSemaphore(atOnceMax);
   const ending = new AbortController();
   const cutOff = new AbortController();
   // Each waiting event and each effect listens; above ten listeners Node warns of a leak.
-  setMaxListeners(limit + setApartMax + 100, ending.signal);
+  setMaxListeners(limit + quarantinedMax + 100, ending.signal);
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
   let taken = makeTakenEvents(null);
@@ -110,7 +110,7 @@ export function runReaction(
       open: taken.open(),
       oldestOpenAt: taken.oldest()?.recordedAt ?? null,
       atHead,
-      setApart: apart.count(),
+      quarantined: quarantine.count(),
     }),
     done: run(),
   };
@@ -165,7 +165,7 @@ export function runReaction(
         if (!started) {
           saver.begin(checkpoint);
           taken = makeTakenEvents(checkpoint?.position ?? null);
-          for (const record of await apart.load()) startServing(takeBack(record));
+          for (const record of await quarantine.load()) startServing(takeBack(record));
           started = true;
         }
         const take = (page: LogPage): Promise<void> => takePage(page).then(progressed);
@@ -184,7 +184,7 @@ export function runReaction(
     for (const stored of page.events) {
       // Most events are of no concern, so none of these costs a turn of the event loop.
       const event = concerns(reaction, stored)
-        ? await apart.attempt(stored.id, () => eventFor(reaction, stored), referenceTo(stored))
+        ? await quarantine.attempt(stored.id, () => eventFor(reaction, stored), referenceTo(stored))
         : null;
       if (event === null) {
         skipped = stored;
@@ -212,15 +212,15 @@ export function runReaction(
 
   function serveOwnTimers(): Promise<void> {
     return serveTimers({
-      ...{ timers, apart, clock, sleepUntilRetry, onRetry, signal: ending.signal },
+      ...{ timers, quarantine, clock, sleepUntilRetry, onRetry, signal: ending.signal },
       ...{ serve, start: startServing },
     });
   }
 
-  function takeBack(record: SetApartRecord): Promise<void> {
+  function takeBack(record: QuarantineNote): Promise<void> {
     return takeBackEvent(
       {
-        ...{ reaction, eventStore, apart, semaphore, random, sleepUntilRetry, serve, onRetry },
+        ...{ reaction, eventStore, quarantine, semaphore, random, sleepUntilRetry, serve, onRetry },
         signal: ending.signal,
       },
       record,
@@ -233,10 +233,10 @@ export function runReaction(
     running.add(guarded);
   }
 
-  /** Serves an event turn by turn until it is settled or set apart. Other events are served between its turns. */
+  /** Serves an event turn by turn until it is settled or quarantined. Other events are served between its turns. */
   async function serve(event: ReactionEvent<DomainEvent>): Promise<Served> {
     const turn = makeReactionTurn(
-      { ...deps, reaction, claims, timers, apart, cutOff: cutOff.signal, onRetry },
+      { ...deps, reaction, claims, timers, quarantine, cutOff: cutOff.signal, onRetry },
       event,
     );
     while (!isEnding()) {

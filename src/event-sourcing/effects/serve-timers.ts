@@ -1,4 +1,4 @@
-import type { SetApart } from '../feeding/set-apart.js';
+import type { Quarantine } from '../feeding/quarantine.js';
 import type { Clock } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
@@ -19,13 +19,13 @@ export async function serveTimers(deps: {
   readonly clock: Clock;
   readonly sleepUntilRetry: Clock['sleep'];
   readonly signal: AbortSignal;
-  readonly apart: Pick<SetApart, 'attempt'>;
+  readonly quarantine: Pick<Quarantine, 'attempt'>;
   readonly serve: (event: ReactionEvent<DomainEvent>) => Promise<Served>;
   /** Receives the work on each timer. The process waits for it when it ends. */
   readonly start: (work: Promise<void>) => void;
   readonly onRetry: (error: Error, failures: number) => void;
 }): Promise<void> {
-  const { timers, apart, clock, sleepUntilRetry, signal, start, onRetry } = deps;
+  const { timers, quarantine, clock, sleepUntilRetry, signal, start, onRetry } = deps;
   /** The keys of the timers that are being served. */
   const serving = new Set<string>();
   while (!signal.aborted) {
@@ -49,7 +49,7 @@ export async function serveTimers(deps: {
 
   async function serveOne(timer: ReactionTimer): Promise<void> {
     try {
-      const event = await apart.attempt(timer.eventId, () => timers.eventOf(timer), timer.event);
+      const event = await quarantine.attempt(timer.eventId, () => timers.eventOf(timer), timer.event);
       if (event !== null && (await deps.serve(event)) === 'ended') return;
       // The clock may have been set back. The event then has this timer again.
       if (clock.now() >= timer.dueAt) await timers.remove(timer);

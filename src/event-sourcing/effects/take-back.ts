@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../kit/semaphore.js';
-import { type SetApart, type SetApartRecord, readReferenced } from '../feeding/set-apart.js';
+import { type Quarantine, type QuarantineNote, readReferenced } from '../feeding/quarantine.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent, LogEvent } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
@@ -10,14 +10,14 @@ import type { Served } from './reaction-turn.js';
 const retry = { first: 250, cap: 10_000 };
 
 /**
- * Serves an event that the reaction has set apart, if it can be served now. A process that ends before keeps the record.
+ * Serves an event that the reaction has quarantined, if it can be served now. A process that ends before keeps the record.
  * Retries while a store is unavailable. @throws every other error
  */
 export async function takeBackEvent(
   deps: {
     readonly reaction: AnyReaction;
     readonly eventStore: Pick<EventStore, 'read'>;
-    readonly apart: Pick<SetApart, 'takeBack'>;
+    readonly quarantine: Pick<Quarantine, 'takeBack'>;
     /** Bounds the reads that run at once. */
     readonly semaphore: Pick<Semaphore, 'run'>;
     readonly serve: (event: ReactionEvent<DomainEvent>) => Promise<Served>;
@@ -26,12 +26,12 @@ export async function takeBackEvent(
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, failures: number) => void;
   },
-  record: SetApartRecord,
+  record: QuarantineNote,
 ): Promise<void> {
-  const { reaction, eventStore, apart, signal } = deps;
+  const { reaction, eventStore, quarantine, signal } = deps;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
-      await apart.takeBack(record, isSettled);
+      await quarantine.takeBack(record, isSettled);
       return;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;

@@ -1,9 +1,9 @@
 import type { Position, StoredEvent } from '../ports/domain-event.js';
-import { setApartItems } from '../feeding/set-apart.js';
+import { quarantinedItems } from '../feeding/quarantine.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 
-/** An event that a reaction has set apart. */
-interface SetApartEvent {
+/** An event that a reaction has quarantined. */
+interface QuarantinedEvent {
   readonly id: string;
   readonly stream: string;
   readonly revision: string;
@@ -11,15 +11,15 @@ interface SetApartEvent {
 }
 
 /**
- * Returns the events that reactions of any release have set apart, by reaction. A reaction without such events is absent.
+ * Returns the events that reactions of any release have quarantined, by reaction. A reaction without such events is absent.
  * @throws StoreUnavailable
  */
-export async function setApartEvents(
+export async function quarantinedEvents(
   readModelStore: Pick<ReadModelStore, 'scan'>,
-): Promise<ReadonlyMap<string, readonly SetApartEvent[]>> {
-  const events = new Map<string, SetApartEvent[]>();
+): Promise<ReadonlyMap<string, readonly QuarantinedEvent[]>> {
+  const events = new Map<string, QuarantinedEvent[]>();
   // The owner of a record is the checkpoint of its reaction, `reaction/<name>`.
-  for (const { id: named, event, reason } of await setApartItems(readModelStore, 'reaction')) {
+  for (const { id: named, event, reason } of await quarantinedItems(readModelStore, 'reaction')) {
     const [reaction = '', id = ''] = named.split('/');
     const { stream = '', revision = '' } = event ?? {};
     events.set(reaction, [...(events.get(reaction) ?? []), { id, stream, revision, reason }]);

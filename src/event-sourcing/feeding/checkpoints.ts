@@ -58,13 +58,13 @@ export function makeLoadOwnCheckpoint(
       );
     }
     if (checkpoint.fingerprint !== undefined) {
-      await assertHeld(checkpoint.fingerprint, { eventStore, shortLog, reader });
+      await assertInLog(checkpoint.fingerprint, { eventStore, shortLog, reader });
     }
     return { logId, checkpoint };
   };
 }
 
-async function assertHeld(
+async function assertInLog(
   fingerprint: string,
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;
@@ -75,7 +75,7 @@ async function assertHeld(
   const { eventStore, shortLog, reader } = deps;
   const [stream, revision] = storedFingerprint.parse(JSON.parse(fingerprint));
   const event = await findEvent(eventStore, stream, BigInt(revision));
-  // The damaged stream is set apart, and must not stop the views of all others.
+  // The damaged stream is quarantined, and must not stop the views of all others.
   if (event === 'damaged') return;
   if (event !== undefined && fingerprintOf(event) === fingerprint) {
     shortLog.whole();

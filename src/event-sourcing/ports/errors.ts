@@ -35,7 +35,7 @@ export class StoreDamaged extends Error {
   override readonly name: string = 'StoreDamaged';
 }
 
-/** One stream has lost events or was deleted. It stops only the parts that need the stream; the rest of the log is whole. */
+/** One stream has lost events or was deleted. It stops only the consumers that need the stream; the rest of the log is whole. */
 export class StreamDamaged extends StoreDamaged {
   override readonly name = 'StreamDamaged';
   readonly stream: string;

@@ -68,18 +68,18 @@ export function makeEventCodec<S extends Schemas>(
       } catch {
         // The cause is left out: the messages of JSON.parse and BigInt quote values.
         throw new UndecodableEvent(
-          `event ${current.type} (${placeOf(stored)}) could not be upcast${remedyFor(stored)}`,
+          `event ${current.type} (${nameOf(stored)}) could not be upcast${remedyFor(stored)}`,
         );
       }
     }
-    throw new UndecodableEvent(`the upcasters of event ${stored.type} (${placeOf(stored)}) lead in a circle`);
+    throw new UndecodableEvent(`the upcasters of event ${stored.type} (${nameOf(stored)}) lead in a circle`);
   }
 
   function parse(type: string, data: unknown, stored: StoredEvent | null): JsonObject {
     const schema = byType.get(type);
     if (schema === undefined) {
       throw new UndecodableEvent(
-        `event type ${type} (${placeOf(stored)}) is unknown to this version${remedyFor(stored)}`,
+        `event type ${type} (${nameOf(stored)}) is unknown to this version${remedyFor(stored)}`,
       );
     }
     const result = schema.safeParse(data);
@@ -87,14 +87,14 @@ export function makeEventCodec<S extends Schemas>(
       // Paths and codes only: values may be personal.
       const issues = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.code}`).join('; ');
       throw new UndecodableEvent(
-        `event ${type} (${placeOf(stored)}) does not fit its schema: ${issues}${remedyFor(stored)}`,
+        `event ${type} (${nameOf(stored)}) does not fit its schema: ${issues}${remedyFor(stored)}`,
       );
     }
     return result.data;
   }
 }
 
-function placeOf(stored: StoredEvent | null): string {
+function nameOf(stored: StoredEvent | null): string {
   return stored === null ? 'a new event' : `${stored.stream} at revision ${stored.revision}`;
 }
 

@@ -86,7 +86,7 @@ export interface ReadModelStore {
   /** Returns the document, tombstones included; null when the collection has none of the stream. */
   get(collection: string, id: string): Promise<StoredDocument | null>;
   /**
-   * Reads one document of each place in one call, tombstones included. Returns them in the order of the names; null
+   * Reads one document of each name in one call, tombstones included. Returns them in the order of the names; null
    * where a collection has none of the stream.
    */
   getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;

@@ -3,7 +3,7 @@ import type { JsonObject, Position } from './domain-event.js';
 import type { ReadModelStore, StoredDocument } from './read-model-store.js';
 
 /**
- * The reserved collection of what processes note about the views: checkpoints, the registry, what is set apart. A record is a
+ * The reserved collection of what processes note about the views: checkpoints, the registry, what is quarantined. A record is a
  * document of it under the usual guard, and a removed one is a tombstone. No view has this name.
  */
 export const recordsCollection = 'records';

@@ -10,7 +10,7 @@ export interface DocumentWriter {
   /** Returns the views that fold streams of the category. */
   viewsOf(category: string): readonly AnyProjection[];
   /**
-   * Writes folds of a whole stream to every fed generation of their views, within 2 s.
+   * Writes folds of a whole stream to every active generation of their views, within 2 s.
    * @param documents by view name
    * @throws StoreUnavailable only if `mustSucceed`; otherwise `onFailure` receives the error and the projector follows
    */
@@ -71,9 +71,9 @@ export function makeDocumentWriter(deps: {
     for (const [name, document] of documents) {
       const projection = byName.get(name);
       if (projection === undefined) continue;
-      for (const collection of generations.fedCollections(projection)) targets.push({ collection, document });
+      for (const at of generations.activeCollections(projection)) targets.push({ collection: at, document });
     }
-    // Writes begin only now: had a later `fedCollections` thrown, no caller would await the earlier writes.
+    // Writes begin only now: had a later `activeCollections` thrown, no caller would await the earlier writes.
     const writes = targets.map(({ collection, document }) =>
       // A refusal means that this revision or a later one is stored.
       readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]),

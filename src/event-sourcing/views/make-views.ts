@@ -12,9 +12,9 @@ export function makeViews(deps: {
   readonly generations: Generations;
   readonly readModelStore: ReadModelStore;
   readonly eventStore: EventStore;
-  readonly held?: ReadonlySet<string>;
+  readonly stale?: ReadonlySet<string>;
 }): Views {
-  const { generations, readModelStore, eventStore, held } = deps;
+  const { generations, readModelStore, eventStore, stale } = deps;
   return {
     of: <Document extends JsonObject>(projection: AnyProjection) => ({
       get: async (id: string) => {
@@ -52,7 +52,7 @@ export function makeViews(deps: {
   };
 
   async function getEach<Documents extends readonly JsonObject[]>(
-    ...wanted: { readonly [Place in keyof Documents]: Wanted<Documents[Place]> }
+    ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
   ): Promise<FoundEach<Documents>> {
     const names = wanted.map(({ projection, id }) => ({
       collection: generations.liveCollection(projection),
@@ -60,7 +60,7 @@ export function makeViews(deps: {
     }));
     const stored = await readModelStore.getEach(names);
     const documents = await Promise.all(
-      wanted.map(({ projection, id }, place) => present(projection, id, stored[place] ?? null)),
+      wanted.map(({ projection, id }, index) => present(projection, id, stored[index] ?? null)),
     );
     // The cast is safe for the reason of `toViewDocument`. The order is that of `wanted`.
     return documents as FoundEach<Documents>;
@@ -73,21 +73,21 @@ export function makeViews(deps: {
     stored: StoredDocument | null,
   ): Promise<ViewDocument<Document> | null> {
     if (stored === null) return toViewDocument<Document>(await foldWholeStream(eventStore, projection, id));
-    return toViewDocument<Document>(isHeld(projection) ? await foldedOn(projection, stored) : stored);
+    return toViewDocument<Document>(isStale(projection) ? await foldedOn(projection, stored) : stored);
   }
 
-  /** Returns the documents of a list. It folds missing events onto those of a held collection; newer documents are not listed. */
+  /** Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed. */
   async function listed<Document extends JsonObject>(
     projection: AnyProjection,
     found: readonly StoredDocument[],
   ): Promise<readonly ViewDocument<Document>[]> {
-    if (!isHeld(projection)) return toViewDocuments<Document>(found);
+    if (!isStale(projection)) return toViewDocuments<Document>(found);
     const folded = await Promise.all(found.map((document) => foldedOn(projection, document)));
     return toViewDocuments<Document>(folded.filter((document) => document !== null));
   }
 
-  function isHeld(projection: AnyProjection): boolean {
-    return held?.has(generations.liveCollection(projection)) === true;
+  function isStale(projection: AnyProjection): boolean {
+    return stale?.has(generations.liveCollection(projection)) === true;
   }
 
   function foldedOn(projection: AnyProjection, stored: StoredDocument): Promise<StoredDocument | null> {

@@ -1,7 +1,7 @@
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type LogEvent, parseStreamName } from '../ports/domain-event.js';
-import type { SetApart } from '../feeding/set-apart.js';
+import type { Quarantine } from '../feeding/quarantine.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { AnyProjection } from './projection.js';
 
@@ -40,11 +40,11 @@ export function makePendingDocuments(
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
-    readonly apart: Pick<SetApart, 'attempt'>;
+    readonly quarantine: Pick<Quarantine, 'attempt'>;
   },
   { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },
 ): PendingDocuments {
-  const { eventStore, readModelStore, apart } = deps;
+  const { eventStore, readModelStore, quarantine } = deps;
   let waiting = new Map<string, DocumentWrite>();
   let waitingBytes = 0;
   /** The last batches, the newest first. The store may not have the documents of the first one yet. */
@@ -61,7 +61,7 @@ export function makePendingDocuments(
       const bytesPerEvent = (page.bytes ?? defaultEventBytes * page.events.length) / page.events.length;
       for (const [id, events] of groups) {
         const before = documents.get(id) ?? null;
-        const write = await apart.attempt(id, () => foldDocument(id, before, events));
+        const write = await quarantine.attempt(id, () => foldDocument(id, before, events));
         if (write === null) continue;
         waiting.set(id, write);
         waitingBytes += events.length * bytesPerEvent;
@@ -167,7 +167,7 @@ export function makePendingDocuments(
         behind
           .slice(at, at + foldsAtOnce)
           .map(({ id }) =>
-            apart.attempt(id, () => foldOnwards(eventStore, projection, id, stored.get(id) ?? null)),
+            quarantine.attempt(id, () => foldOnwards(eventStore, projection, id, stored.get(id) ?? null)),
           ),
       );
       // Such a document is the fold of its whole stream. A second refusal means that a later fold is stored.

@@ -1,5 +1,5 @@
 import { type PendingDocuments, groupsOf, makePendingDocuments } from './pending-documents.js';
-import { type SetApart, type SetApartItem, makeSetApart } from '../feeding/set-apart.js';
+import { type Quarantine, type Quarantined, makeQuarantine } from '../feeding/quarantine.js';
 import { type LogEvent, type Position, streamName } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
@@ -8,21 +8,21 @@ import { changeName, totalOf } from './totals.js';
 import type { EventStore } from '../ports/event-store.js';
 
 /** A collection to feed, and its view. */
-export interface FedCollection {
+export interface ActiveCollection {
   readonly projection: AnyView;
   readonly collection: string;
 }
 
 /** More streams than these are no exception: the view stops instead. */
-const setApartMax = 100;
+const quarantinedMax = 100;
 
 /** Makes the record of the streams that a collection cannot take in: src/event-sourcing/feeding/README.md#undecodable-events. */
-export function makeStreamsApart(
-  readModelStore: Parameters<typeof makeSetApart>[0],
+export function quarantineOf(
+  readModelStore: Parameters<typeof makeQuarantine>[0],
   collection: string,
-  onSetApart: (stream: SetApartItem) => void,
-): SetApart {
-  return makeSetApart(readModelStore, { owner: collection, itemsMax: setApartMax, onSetApart });
+  onQuarantined: (stream: Quarantined) => void,
+): Quarantine {
+  return makeQuarantine(readModelStore, { owner: collection, itemsMax: quarantinedMax, onQuarantined });
 }
 
 /** Makes what a feeder has folded of a collection and not written yet. */
@@ -30,9 +30,9 @@ export function makePending(
   deps: {
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
-    readonly apart: Pick<SetApart, 'attempt'>;
+    readonly quarantine: Pick<Quarantine, 'attempt'>;
   },
-  { projection, collection }: FedCollection,
+  { projection, collection }: ActiveCollection,
 ): PendingDocuments {
   return isTally(projection)
     ? makePendingTotals(deps, { tally: projection, collection })
@@ -50,18 +50,18 @@ const tries = 50;
 function makePendingTotals(
   deps: {
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
-    readonly apart: Pick<SetApart, 'attempt'>;
+    readonly quarantine: Pick<Quarantine, 'attempt'>;
   },
   { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
 ): PendingDocuments {
-  const { readModelStore, apart } = deps;
+  const { readModelStore, quarantine } = deps;
   let waiting = new Map<string, LoggedChange[]>();
   let waitingChanges = 0;
 
   return {
     fold: async (page) => {
       for (const [id, events] of groupsOf(page, tally.category)) {
-        for (const change of (await apart.attempt(id, () => changesOf(events))) ?? []) add(change);
+        for (const change of (await quarantine.attempt(id, () => changesOf(events))) ?? []) add(change);
       }
     },
     batches: () => Math.max(waiting.size / batchMax.totals, waitingChanges / batchMax.changes),
@@ -91,7 +91,7 @@ function makePendingTotals(
     waitingChanges += 1;
   }
 
-  /** All events of the group are decoded before one counts: a stream that is set apart counts whole or not at all. */
+  /** All events of the group are decoded before one counts: a stream that is quarantined counts whole or not at all. */
   function changesOf(events: readonly LogEvent[]): readonly LoggedChange[] {
     const changes: LoggedChange[] = [];
     for (const event of events) {

@@ -63,7 +63,7 @@ export interface Wanted<Document extends JsonObject> {
 
 /** A document or null for each `Wanted` of a list. */
 export type FoundEach<Documents extends readonly JsonObject[]> = {
-  readonly [Place in keyof Documents]: ViewDocument<Documents[Place]> | null;
+  readonly [Index in keyof Documents]: ViewDocument<Documents[Index]> | null;
 };
 
 /** The views of this process, by projection. */
@@ -77,7 +77,7 @@ export interface Views {
    * list. @throws StoreUnavailable
    */
   getEach<Documents extends readonly JsonObject[]>(
-    ...wanted: { readonly [Place in keyof Documents]: Wanted<Documents[Place]> }
+    ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
   ): Promise<FoundEach<Documents>>;
 }
 

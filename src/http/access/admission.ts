@@ -5,21 +5,21 @@ import { HttpError } from '../replies/error-codes.js';
 
 /** Bounds the requests that run or wait in the process: src/http/access/README.md#admission. */
 export interface Admission {
-  /** Makes the place of a request, which counts nowhere until it is admitted. */
-  of(response: ServerResponse, kind: RequestKind): RequestPlace;
+  /** Makes the permit of a request, which counts nowhere until it is admitted. */
+  of(response: ServerResponse, kind: RequestKind): RequestPermit;
   /** The requests that run and that wait, for metrics. */
   counts(): { readonly running: number; readonly waiting: number };
 }
 
 export interface RequestKind {
-  /** Whether it may take the tenth of the places that is kept. */
+  /** Whether it may take the tenth of the permits that is kept. */
   readonly isReserved: boolean;
   readonly isWrite: boolean;
 }
 
-export interface RequestPlace {
+export interface RequestPermit {
   readonly admit: Admit;
-  /** Gives the place back, once. */
+  /** Gives the permit back, once. */
   end(): void;
 }
 
@@ -176,7 +176,7 @@ export function makeAdmission({
     });
   }
 
-  /** Sheds a waiter where that is needed. Returns false where none waits whose place the request may take. */
+  /** Sheds a waiter where that is needed. Returns false where none waits whose permit the request may take. */
   function makeRoom({ isReserved }: RequestKind, own: Owner): boolean {
     const isFull = running + waiting >= requestsMax;
     const needsUnreserved = !isReserved && unreserved >= unreservedMax;

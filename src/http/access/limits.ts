@@ -76,7 +76,7 @@ function rateLimited({ retryAfterSeconds: retryAfter, allowance }: RateVerdict):
  * returns what the nearest limit still allows.
  * @throws HttpError 429 when one limit refuses; then none is charged
  */
-export function reservePlaces(
+export function reserveLimits(
   limiter: Limiter,
   limits: readonly RouteLimit[],
   {

@@ -204,8 +204,8 @@ function isUsual(status: number, codes: readonly string[]): boolean {
 }
 
 function publishError(status: number, codes: readonly string[], responses: Json): Json {
-  const place = (code: string): number => (order.includes(code) ? order.indexOf(code) : order.length);
-  const sorted = [...codes].sort((a, b) => place(a) - place(b));
+  const rank = (code: string): number => (order.includes(code) ? order.indexOf(code) : order.length);
+  const sorted = [...codes].sort((a, b) => rank(a) - rank(b));
   const name = nameOf(status, sorted);
   responses[name] = {
     description: `${STATUS_CODES[status] ?? 'Error'}: ${sorted.map((code) => `\`${code}\``).join(', ')}`,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { Status } from '../../observing/parts.js';
+import type { Status } from '../../observing/components.js';
 
 export interface MetricsServer {
   readonly port: number;

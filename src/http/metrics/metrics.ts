@@ -107,7 +107,7 @@ export function registerLimiterMetrics(
   });
 }
 
-/** Registers the requests that run, and that wait for a place of their user, project or client. */
+/** Registers the requests that run, and that wait for a permit of their user, project or client. */
 export function registerAdmissionMetrics(
   registry: Registry,
   admission: { readonly counts: () => Readonly<Record<'running' | 'waiting', number>> },

@@ -43,7 +43,7 @@ export function makeConnections<Socket extends OpenSocket>({
   return {
     open: (socket) => {
       const clients = clientsOf(socket.remoteAddress);
-      if (!clients.every(hasPlace) || !hasRoom(clients)) return false;
+      if (!clients.every(isWithinLimit) || !hasRoom(clients)) return false;
       const connection = { socket, clients, requests: 0 };
       all.set(socket, connection);
       for (const { key } of clients) heldBy(key).add(connection);
@@ -66,8 +66,8 @@ export function makeConnections<Socket extends OpenSocket>({
     close: forget,
   };
 
-  /** Makes a place under the limit of a client. Its longest idle connection ends for the new one. */
-  function hasPlace({ key, factor }: ClientKey): boolean {
+  /** Makes room under the limit of a client. Its longest idle connection ends for the new one. */
+  function isWithinLimit({ key, factor }: ClientKey): boolean {
     const held = byClient.get(key);
     if (held === undefined || held.size < connectionsPerClientMax * factor) return true;
     return endIdle(held);

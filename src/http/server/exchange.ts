@@ -25,7 +25,7 @@ import {
 import { nearerToRefusal } from '../../security/rates/gcra.js';
 import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
-import { type NoteAllowance, reservePlaces } from '../access/limits.js';
+import { type NoteAllowance, reserveLimits } from '../access/limits.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
 import type { RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
@@ -64,13 +64,13 @@ export function makeExchange<
   const isOfClient = access.kind === 'public' || access.kind === 'agent';
   if (spec.unbounded === true) return (ctx) => exchange(ctx, noAdmission, noWork);
   return async (ctx) => {
-    const place = shell.admission.of(ctx.res, kind);
+    const permit = shell.admission.of(ctx.res, kind);
     const work = chargesWork(access) ? shell.work.begin() : null;
     try {
-      if (work === null) await exchange(ctx, place.admit, noWork);
-      else await work.run(() => exchange(ctx, place.admit, work));
+      if (work === null) await exchange(ctx, permit.admit, noWork);
+      else await work.run(() => exchange(ctx, permit.admit, work));
     } finally {
-      place.end();
+      permit.end();
       work?.end();
     }
   };
@@ -126,7 +126,7 @@ export function makeExchange<
     const { requestId, traceId, client, tracked } = ctx.state;
     const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
     const reserved = { client, device, params };
-    const settle = limits.length === 0 ? undefined : reservePlaces(shell.limiter, limits, reserved);
+    const settle = limits.length === 0 ? undefined : reserveLimits(shell.limiter, limits, reserved);
 
     // 6. The work itself: 409, 412, 503.
     const { actor } = grant.caller;

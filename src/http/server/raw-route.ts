@@ -155,11 +155,11 @@ function makeRawExchange<Params extends PathParams>(
   // A callback that is refused may never come again.
   const kind = { isReserved: true, isWrite: spec.method !== 'GET' };
   return async (ctx) => {
-    const place = admission.of(ctx.res, kind);
+    const permit = admission.of(ctx.res, kind);
     try {
-      await exchange(ctx, place.admit);
+      await exchange(ctx, permit.admit);
     } finally {
-      place.end();
+      permit.end();
     }
   };
 

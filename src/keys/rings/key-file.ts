@@ -56,7 +56,7 @@ export function readOrMakeKeyFile(path: string, randomBytes: RandomBytes): KeyFi
   const existing = readKeyFile(path);
   if (existing !== null) return existing;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  placeFile(path, newKeyFile(randomBytes), (temporary) => {
+  putFile(path, newKeyFile(randomBytes), (temporary) => {
     try {
       linkSync(temporary, path);
     } catch (error) {
@@ -77,7 +77,7 @@ export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile):
   if (file === null) throw new KeyProblem(`${path} does not exist; the service makes it when it starts`);
   const changed = parseKeyFile(formatKeyFile(change(file)), path);
   try {
-    placeFile(path, changed, (temporary) => {
+    putFile(path, changed, (temporary) => {
       renameSync(temporary, path);
     });
   } catch (error) {
@@ -97,8 +97,8 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** Writes and fsyncs a file beside the path, calls `place` to give it its name, and fsyncs the directory. */
-function placeFile(path: string, file: KeyFile, place: (temporary: string) => void): void {
+/** Writes and fsyncs a file beside the path, calls `put` to give it its name, and fsyncs the directory. */
+function putFile(path: string, file: KeyFile, put: (temporary: string) => void): void {
   const temporary = `${path}.${randomUUID()}${temporarySuffix}`;
   try {
     const descriptor = openSync(temporary, 'wx', 0o600);
@@ -108,7 +108,7 @@ function placeFile(path: string, file: KeyFile, place: (temporary: string) => vo
     } finally {
       closeSync(descriptor);
     }
-    place(temporary);
+    put(temporary);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -94,7 +94,7 @@ function isCancelled(args: readonly unknown[]): boolean {
 const lengthOf = (found: readonly unknown[]): number => found.length;
 const existing = (found: readonly unknown[]): number => found.filter((one) => one !== null).length;
 
-/** The calls that return documents or events, and how many a result has. Marks, ids and records are neither. */
+/** The calls that return documents or events, and how many a result has. Checkpoints, ids and records are neither. */
 const sizes: Readonly<Record<string, (result: never) => number>> = {
   ...{ get: (found: unknown) => (found === null ? 0 : 1), getEach: existing, getMany: lengthOf },
   ...{ find: lengthOf, findInOrder: lengthOf, scan: lengthOf },

@@ -51,8 +51,8 @@ export async function restoreBackup(
   try {
     // A service that started before the lock may have written.
     refuseData(directory, content);
-    const mark = join(directory, unfinishedRestore);
-    writeFileSync(mark, '', { mode: 0o600 });
+    const flag = join(directory, unfinishedRestore);
+    writeFileSync(flag, '', { mode: 0o600 });
     syncPath(directory);
     for (const { name, sha256 } of content.files) {
       const copied = await copyFileDurably(join(source, name), join(directory, name), onBytes);
@@ -62,7 +62,7 @@ export async function restoreBackup(
     // A key that cannot be read fails the restore, so it is read before the restore has ended.
     const differing = variablesThatDiffer(directory, settings);
     syncPath(directory);
-    rmSync(mark);
+    rmSync(flag);
     syncPath(directory);
     return { ...content, directory, set_before_start: differing };
   } finally {

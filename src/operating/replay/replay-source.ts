@@ -40,7 +40,7 @@ export async function openReplaySource(config: Config, folder: string | undefine
 async function openOwnLog(config: Config): Promise<ReplaySource> {
   const eventStore = config.eventStoreDbUrl === undefined ? openFile(config) : await openServer(config);
   try {
-    // A log without events would get a mark by the next call.
+    // A log without events would get a stamp by the next call.
     if (!(await hasEvents(eventStore))) throw new ReplayProblem('the log has no event');
     return {
       origin: { kind: 'log', log_id: await eventStore.logId() },

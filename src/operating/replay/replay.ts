@@ -14,7 +14,7 @@ import {
   WrongExpectedRevision,
 } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { replayMark } from '../../stores/embedded/files/directory-lock.js';
+import { replayManifest } from '../../stores/embedded/files/directory-lock.js';
 import { openEmbeddedStores } from '../../stores/embedded/open-embedded-stores.js';
 import { version } from '../../version.js';
 import type { OnShare } from '../backup/backup.js';
@@ -29,11 +29,11 @@ import type { AnyView } from '../../event-sourcing/views/projection.js';
 import { isReached, runProjector } from '../../event-sourcing/feeding/projectors/projector.js';
 
 /** A stream that a view could not take in: src/event-sourcing/feeding/README.md#undecodable-events. */
-export type ApartInReplay = { readonly view: string; readonly id: string; readonly reason: string };
+export type QuarantinedInReplay = { readonly view: string; readonly id: string; readonly reason: string };
 
 /**
  * Builds all views of a log in an empty read-model store, with the projectors of the service.
- * @returns the streams that views have set apart
+ * @returns the streams that views have quarantined
  * @throws StoreUnavailable at the first failure of a store; StoreDamaged, UndecodableEvent when a view must stop
  */
 export async function buildViews(
@@ -44,17 +44,17 @@ export async function buildViews(
     readonly random: Random;
   },
   onShare: OnShare,
-): Promise<readonly ApartInReplay[]> {
+): Promise<readonly QuarantinedInReplay[]> {
   const { eventStore, readModelStore, clock } = deps;
-  /** By view and stream: a later event of a stream sets it apart again. */
-  const apart = new Map<string, ApartInReplay>();
+  /** By view and stream: a later event of a stream quarantines it again. */
+  const found = new Map<string, QuarantinedInReplay>();
   const head = await eventStore.head();
   const generations = makeGenerations({ projections: allViews, readModelStore, clock });
   await generations.start();
   const shares = new Map<AnyView, number>();
   const building = allViews.map((view) => ({ view, collection: generations.liveCollection(view) }));
   await Promise.all(building.map((target) => build(target)));
-  return [...apart.values()];
+  return [...found.values()];
 
   async function build(target: { readonly view: AnyView; readonly collection: string }): Promise<void> {
     const { view, collection } = target;
@@ -75,7 +75,7 @@ export async function buildViews(
           failures.push(error);
           ending.abort();
         },
-        onSetApart: ({ id, reason }) => apart.set(`${view.name}/${id}`, { view: view.name, id, reason }),
+        onQuarantined: ({ id, reason }) => found.set(`${view.name}/${id}`, { view: view.name, id, reason }),
       },
     );
     const [failure] = failures;
@@ -91,7 +91,7 @@ export type Replayed = {
   /** `recorded_at` of the last event; null for an empty log. */
   readonly until: string | null;
   readonly root: string;
-  readonly set_apart: readonly ApartInReplay[];
+  readonly quarantined: readonly QuarantinedInReplay[];
 };
 
 /** Events that are appended at once. The queue of a writer takes 64 MiB, and an event has at most 256 KiB. */
@@ -127,7 +127,7 @@ export async function replayInto(
       made_at: systemClock.now().toISOString(),
       ...made,
     };
-    writeFileSync(join(partial, replayMark), JSON.stringify(content, null, 2), { mode: 0o600 });
+    writeFileSync(join(partial, replayManifest), JSON.stringify(content, null, 2), { mode: 0o600 });
     for (const name of namesIn(partial)) syncPath(join(partial, name));
     syncPath(partial);
     renameSync(partial, target);
@@ -160,13 +160,13 @@ async function fill(
       }
       onShare(share * copyShare);
     }
-    const setApart = await buildViews({ ...stores, clock: systemClock, random: systemRandom }, (share) => {
+    const quarantined = await buildViews({ ...stores, clock: systemClock, random: systemRandom }, (share) => {
       onShare(copyShare + share * (1 - copyShare));
     });
     if (fatal[0] !== undefined) throw fatal[0];
     return {
       ...{ source: source.origin, events: tree.size(), root: tree.root().toString('base64') },
-      ...{ until: tree.size() === 0 ? null : recordedAt.toISOString(), set_apart: setApart },
+      ...{ until: tree.size() === 0 ? null : recordedAt.toISOString(), quarantined },
     };
   } finally {
     await stores.close();
@@ -179,8 +179,8 @@ async function fill(
       return appendOne(stores.eventStore, indexed);
     });
     let before = '';
-    for (const [place, position] of (await Promise.all(appending)).entries()) {
-      if (position <= before) throw new Error(`event ${events[place]?.index} was appended out of order`);
+    for (const [at, position] of (await Promise.all(appending)).entries()) {
+      if (position <= before) throw new Error(`event ${events[at]?.index} was appended out of order`);
       before = position;
     }
   }
@@ -191,7 +191,7 @@ function leafOf(index: number, event: StoredEvent): Buffer {
     return leafHash(entryOf(event));
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    throw new ReplayProblem(`${placeOf(index, event)} has no canonical form: ${error.message}`);
+    throw new ReplayProblem(`${nameOf(index, event)} has no canonical form: ${error.message}`);
   }
 }
 
@@ -207,16 +207,16 @@ async function appendOne(
   } catch (error) {
     if (error instanceof WrongExpectedRevision) {
       throw new ReplayProblem(
-        `${placeOf(index, event)} does not follow the stream's last event; events are missing`,
+        `${nameOf(index, event)} does not follow the stream's last event; events are missing`,
       );
     }
     if (error instanceof EventTooLarge)
-      throw new ReplayProblem(`${placeOf(index, event)} is ${error.message}`);
+      throw new ReplayProblem(`${nameOf(index, event)} is ${error.message}`);
     throw error;
   }
 }
 
-function placeOf(index: number, { stream, revision }: StoredEvent): string {
+function nameOf(index: number, { stream, revision }: StoredEvent): string {
   return `the event at index ${index}, revision ${revision} of the stream ${stream},`;
 }
 

@@ -75,7 +75,7 @@ type OperatorServices = Parameters<typeof makeAccountOperations>[0] &
 /**
  * Makes the routes that the socket of operators serves: the service's own routes of operators, and those below `/operator`,
  * which no other listener serves and no document publishes.
- * @param status returns the report of `src/observing/parts.ts`
+ * @param status returns the report of `src/observing/components.ts`
  */
 export function makeOperatorRoutes(services: OperatorServices, status: () => unknown): readonly Route[] {
   const { commands, readers } = services;

@@ -5,9 +5,9 @@ import { changing, reading } from './operator-route.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
-import { setApartItems } from '../../event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../event-sourcing/feeding/quarantine.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
-import { setApartEvents } from '../../event-sourcing/effects/taken-events.js';
+import { quarantinedEvents } from '../../event-sourcing/effects/taken-events.js';
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
@@ -42,19 +42,19 @@ export function makeProjectionOperations(services: {
         const checkpoint = await loadCheckpoint(readModelStore, collection);
         const view = viewConsumer(projection);
         const feeders = watch.live().filter(({ feeds }) => feeds.includes(view));
-        const setApart = await setApartItems(readModelStore, collection);
+        const quarantined = await quarantinedItems(readModelStore, collection);
         return {
           name: projection.name,
           collection,
           position: checkpoint?.position ?? null,
-          fed_by: feeders.map(({ owner }) => owner),
-          set_apart: setApart.map(({ id, reason }) => ({ id, reason })),
+          feeders: feeders.map(({ owner }) => owner),
+          quarantined: quarantined.map(({ id, reason }) => ({ id, reason })),
           ...record,
         };
       });
-      const reactions = [...(await setApartEvents(readModelStore))].map(([name, events]) => ({
+      const reactions = [...(await quarantinedEvents(readModelStore))].map(([name, events]) => ({
         name,
-        set_apart: events.map(({ id, stream, revision, reason }) => ({ id, stream, revision, reason })),
+        quarantined: events.map(({ id, stream, revision, reason }) => ({ id, stream, revision, reason })),
       }));
       return { head: await services.eventStore.head(), items: await Promise.all(items), reactions };
     }),

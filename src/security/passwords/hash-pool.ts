@@ -10,24 +10,24 @@ import type { HashReply } from './hash-worker.js';
 import { type ScryptInput, chooseScrypt } from './scrypt.js';
 
 /** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
-export interface HashPlace {
+export interface HashCaller {
   readonly lane: 0 | 1 | 2;
   readonly client: string;
 }
 
 interface HashQueue<Input, Output> {
   /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
-  run(input: Input, place: HashPlace): Promise<Output>;
+  run(input: Input, caller: HashCaller): Promise<Output>;
   /** Returns whether `run` accepts one now. */
-  hasRoom(place: HashPlace): boolean;
+  hasRoom(caller: HashCaller): boolean;
   /** Returns how many pieces of work run and wait. */
   load(): { readonly running: number; readonly waiting: number };
   /** Refuses what waits and what comes. */
   close(): void;
 }
 
-interface Waiting extends HashPlace {
-  readonly waiter: Waiter<HashPlace>;
+interface Waiting extends HashCaller {
+  readonly waiter: Waiter<HashCaller>;
   /** The turns of the clients of a lane: each has one in a round. */
   readonly round: number;
   readonly acceptedMs: number;
@@ -63,13 +63,13 @@ export function makeHashQueue<Input, Output>(options: {
   let isClosed = false;
   /** The estimated duration of one piece of work. Nothing is known before the first one. */
   let workMs = 0;
-  const line: Line<HashPlace> = { add, next, remove, size: () => waiting.length };
+  const line: Line<HashCaller> = { add, next, remove, size: () => waiting.length };
   const semaphore = makeSemaphore(threads, line);
 
   return {
-    run: async (input, place) => {
-      if (!hasRoom(place)) throw new Overloaded(full);
-      return semaphore.run(() => workOn(input), place);
+    run: async (input, caller) => {
+      if (!hasRoom(caller)) throw new Overloaded(full);
+      return semaphore.run(() => workOn(input), caller);
     },
     hasRoom,
     load: () => ({ running: semaphore.running(), waiting: waiting.length }),
@@ -80,25 +80,25 @@ export function makeHashQueue<Input, Output>(options: {
   };
 
   /** Returns whether one more would end in time. An idle thread always takes work, or a slow machine would do none. */
-  function hasRoom(place: HashPlace): boolean {
+  function hasRoom(caller: HashCaller): boolean {
     if (isClosed) return false;
     if (semaphore.running() < threads) return true;
-    const { before } = turnOf(place);
+    const { before } = turnOf(caller);
     const rounds = Math.floor((threads + before) / threads) + 1;
     return before < queue && rounds * workMs <= timeLimitMs;
   }
 
   /** Returns the round of one more of the client, and how many have their turn before it. */
-  function turnOf({ lane, client }: HashPlace): { readonly round: number; readonly before: number } {
+  function turnOf({ lane, client }: HashCaller): { readonly round: number; readonly before: number } {
     const last = waiting.findLast((one) => one.lane === lane && one.client === client);
     const round = last === undefined ? (rounds[lane] ?? 0) : last.round + 1;
     const next = waiting.findIndex((one) => one.lane > lane || (one.lane === lane && one.round > round));
     return { round, before: next === -1 ? waiting.length : next };
   }
 
-  function add(waiter: Waiter<HashPlace>): void {
-    const { lane, client } = waiter.place;
-    const { round, before } = turnOf(waiter.place);
+  function add(waiter: Waiter<HashCaller>): void {
+    const { lane, client } = waiter.caller;
+    const { round, before } = turnOf(waiter.caller);
     const limit = setTimeout(() => {
       waiter.refuse(new Overloaded(tooLate));
     }, timeLimitMs);
@@ -106,12 +106,12 @@ export function makeHashQueue<Input, Output>(options: {
     if (waiting.length > queue) waiting.at(-1)?.waiter.refuse(new Overloaded(full));
   }
 
-  function remove(waiter: Waiter<HashPlace>): void {
+  function remove(waiter: Waiter<HashCaller>): void {
     clearTimeout(waiting.find((one) => one.waiter === waiter)?.limit);
     waiting = waiting.filter((one) => one.waiter !== waiter);
   }
 
-  function next(): Waiter<HashPlace> | undefined {
+  function next(): Waiter<HashCaller> | undefined {
     const latestMs = nowMs() + workMs - timeLimitMs;
     for (const { waiter, acceptedMs, lane, round } of waiting) {
       if (acceptedMs < latestMs) {
@@ -192,9 +192,9 @@ export function makeHashPool(options: HashPoolOptions = {}) {
   return {
     /** @throws Overloaded when the queue is full, or when the hash would not end in time */
     hash: (input: ScryptInput, by: TryingClient | null = null): Promise<Buffer> =>
-      hashes.run(input, placeOf(by, 'check')),
+      hashes.run(input, callerOf(by, 'check')),
     /** Returns whether `hash` accepts one now. Call it before a write that precedes the hash. */
-    hasRoom: (by: TryingClient | null = null): boolean => hashes.hasRoom(placeOf(by, 'probe')),
+    hasRoom: (by: TryingClient | null = null): boolean => hashes.hasRoom(callerOf(by, 'probe')),
     /** Returns how many hashes run, and how many wait for a thread. */
     load: () => hashes.load(),
     /** Ends the threads, and refuses waiting hashes. */
@@ -205,7 +205,7 @@ export function makeHashPool(options: HashPoolOptions = {}) {
   };
 
   /** @param how whether the hash counts as a recent one */
-  function placeOf(by: TryingClient | null, how: 'check' | 'probe'): HashPlace {
+  function callerOf(by: TryingClient | null, how: 'check' | 'probe'): HashCaller {
     if (by === null) return { lane: 2, client: '' };
     const { ip, known } = by;
     const buckets = known === null ? ipBuckets(ip) : [{ key: known.of, factor: 1 }];

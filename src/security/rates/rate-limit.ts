@@ -32,13 +32,13 @@ interface RateClaim<Name extends string> {
   readonly key: RateKey;
 }
 
-/** A place under each claimed limit until the outcome of the attempt is known; or the refusal. */
+/** A reservation under each claimed limit until the outcome of the attempt is known; or the refusal. */
 type Reservation<Name extends string> =
   | (RateVerdict & { readonly allowed: false })
   | {
       readonly allowed: true;
       /**
-       * Gives the places back and counts one under each limit that `counts` names. Call it once, after any outcome.
+       * Ends the reservations and counts one under each limit that `counts` names. Call it once, after any outcome.
        * Returns the allowance that is then nearest to a refusal.
        */
       settle(counts: (name: Name) => boolean): Allowance | null;
@@ -53,8 +53,8 @@ export interface RateLimiter<Name extends string> {
   /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
   charge(name: Name, key: RateKey, amount: number): void;
   /**
-   * Reserves a place for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
-   * reserved place counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
+   * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
+   * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
    */
   reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
   /** Returns the keys in memory: of limits that fail closed, and of the others. */
@@ -87,15 +87,15 @@ export function makeRateLimiter<Name extends string>({
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
   const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
-  /** Places by cell. Running requests hold them, so the service bounds their number. */
+  /** Reservations by cell. Running requests hold them, so the service bounds their number. */
   const held = new Map<string, number>();
 
-  /** Returns the arrival time of a cell as if all its held places counted now. */
+  /** Returns the arrival time of a cell as if all its reservations counted now. */
   function arrivalOf(table: ArrivalTable, { id, limit }: Cell, nowMs: number): number | undefined {
-    const places = held.get(id);
+    const reservations = held.get(id);
     let arrivalMs = table.get(id);
-    if (places === undefined) return arrivalMs;
-    for (let place = 0; place < places; place += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
+    if (reservations === undefined) return arrivalMs;
+    for (let n = 0; n < reservations; n += 1) arrivalMs = gcraCount(limit, arrivalMs, nowMs);
     return arrivalMs;
   }
 
@@ -104,8 +104,8 @@ export function makeRateLimiter<Name extends string>({
   }
 
   function release({ id }: Cell): void {
-    const places = held.get(id) ?? 0;
-    if (places > 1) held.set(id, places - 1);
+    const reservations = held.get(id) ?? 0;
+    if (reservations > 1) held.set(id, reservations - 1);
     else held.delete(id);
   }
 
@@ -168,19 +168,19 @@ export function makeRateLimiter<Name extends string>({
     probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
     reserve: (claims) => {
       const nowMs = steadyMsOf(clock);
-      const places = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
-      const verdicts = places.map(({ name, cells }) => judge(name, cells, nowMs));
+      const reservations = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
+      const verdicts = reservations.map(({ name, cells }) => judge(name, cells, nowMs));
       const [refusal] = verdicts
         .filter(({ allowed }) => !allowed)
         .sort((one, other) => other.retryAfterSeconds - one.retryAfterSeconds);
       if (refusal !== undefined) return { ...refusal, allowed: false };
-      for (const { cells } of places) cells.forEach(hold);
+      for (const { cells } of reservations) cells.forEach(hold);
       return {
         allowed: true,
         settle: (counts) => {
           const settledMs = steadyMsOf(clock);
           let nearest: Allowance | null = null;
-          for (const { name, cells } of places) {
+          for (const { name, cells } of reservations) {
             cells.forEach(release);
             const isCounted = counts(name);
             // Only makes room: an allowed attempt counts in any case.

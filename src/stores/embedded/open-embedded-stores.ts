@@ -7,7 +7,7 @@ import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { EmbeddedContext } from './files/open-file.js';
 import { openConnection } from './files/database.js';
-import { lockDirectory, replayMark, unfinishedRestore, watchLock } from './files/directory-lock.js';
+import { lockDirectory, replayManifest, unfinishedRestore, watchLock } from './files/directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
 import type { Fault } from './writing/transactions.js';
 import { openReadModelStore } from './documents/read-model-store.js';
@@ -129,10 +129,10 @@ async function openOwned<Stores>(
       `${directory} holds a part of a backup: \`stowage restore\` did not end there. Run it again, with the same folder`,
     );
   }
-  if (existsSync(join(directory, replayMark))) {
+  if (existsSync(join(directory, replayManifest))) {
     unlock();
     throw new StoreDamaged(
-      `${directory} holds a replay (${replayMark}), which is for reading: a service would change it. Set DATA_DIR to ` +
+      `${directory} holds a replay (${replayManifest}), which is for reading: a service would change it. Set DATA_DIR to ` +
         'the directory of the service',
     );
   }

@@ -19,7 +19,7 @@ import {
   withinLimit,
 } from './calls/limits.js';
 import { makeLogGuard } from './same-log/log-guard.js';
-import { logIdIn, logIdStream, makeLogId, logMarked } from './same-log/log-id.js';
+import { logIdIn, logIdStream, makeLogId, makeLogStamp } from './same-log/log-id.js';
 import { formatPosition, parsePosition } from './same-log/positions.js';
 import { type Found, makeReads, toStoredEvent } from './calls/reads.js';
 import { makeSameLog } from './same-log/same-log.js';
@@ -78,8 +78,8 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
     });
   };
   const calls = makeLimitedCalls(bounded);
-  const readGate = makeCallGate(limits.readsMax, limits.placeMs);
-  const appendGate = makeCallGate(limits.appendsMax, limits.placeMs);
+  const readGate = makeCallGate(limits.readsMax, limits.permitMs);
+  const appendGate = makeCallGate(limits.appendsMax, limits.permitMs);
   const reads = makeReads(client, credentials);
   // Half of the time limit leaves the other half for a first record that is large or late.
   const within = { bytes: limits.pageBytes, ms: limits.callMs / 2 };
@@ -103,7 +103,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const appendCalls = makeVerifiedCalls(client, {
     credentials,
     guard: { verify: (signal) => guard.verify(signal), suspect },
-    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => logMarked(randomUUID(), clock.now()) },
+    probed: { name: `${prefix}${logIdStream}`, makeEvent: () => makeLogStamp(randomUUID(), clock.now()) },
     withinLimit: bounded,
   });
   const appendOnce = makeAppend(reads, streams);

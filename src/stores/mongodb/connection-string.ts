@@ -1,14 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 
-import { connectionWaitMs, placeWaitMs, type MongoDbLimits } from './calls/limits.js';
+import { connectionWaitMs, permitWaitMs, type MongoDbLimits } from './calls/limits.js';
 
 /** The part of the connection that follows the URL. A limit of the URL may shorten a limit of this service. */
 export interface ConnectionLimits {
   /** Connections, and so commands at once (`maxPoolSize`). */
   readonly poolSize: number;
   /** The longest wait for one of them (`waitQueueTimeoutMS`). */
-  readonly placeWaitMs: number;
+  readonly permitWaitMs: number;
   /** A command without a reply for so long closes its connection (`socketTimeoutMS`, `timeoutMS`). */
   readonly silenceMs: number;
 }
@@ -81,7 +81,7 @@ export function connectionLimits(url: string, limits: MongoDbLimits): Connection
   const { number, atMost } = limitsOf(url);
   return {
     poolSize: number('maxPoolSize') ?? defaultPoolSize,
-    placeWaitMs: atMost(placeWaitMs(limits), 'waitQueueTimeoutMS'),
+    permitWaitMs: atMost(permitWaitMs(limits), 'waitQueueTimeoutMS'),
     silenceMs: Math.min(limits.writeMs, withReplyLimit(url, limits).replyMs ?? Infinity),
   };
 }

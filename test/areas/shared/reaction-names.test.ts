@@ -64,7 +64,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'check-entitlement-grants': ['EntitlementGranted', 'EntitlementRevoked'],
 };
 
-test('A reaction of other types has another name, so it reads the events that its mark would have passed', async (t) => {
+test('A reaction of other types has another name, so it reads the events that its checkpoint would have passed', async (t) => {
   const directory = await makeDataDirectory();
   const settings = { DATA_DIR: directory.path, LOG_LEVEL: 'silent', SMTP_URL: 'smtp://127.0.0.1:1' };
   const services = await openServices(readConfig(settings));

@@ -37,7 +37,7 @@ for (const hours of [1, -1]) {
   });
 }
 
-test('A reaction saves its mark while the wall clock is set back', async (t) => {
+test('A reaction saves its checkpoint while the wall clock is set back', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const runner = scene.start();
@@ -45,7 +45,7 @@ test('A reaction saves its mark while the wall clock is set back', async (t) => 
   scene.clock.set(-3_600_000);
   scene.eventStore.appendForeign();
   await scene.clock.advance(11_000);
-  const mark = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
-  t.is(mark?.position, (await scene.eventStore.head()) ?? '');
+  const checkpoint = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
+  t.is(checkpoint?.position, (await scene.eventStore.head()) ?? '');
   await scene.clock.run(runner.stop());
 });

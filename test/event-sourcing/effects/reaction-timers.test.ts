@@ -6,7 +6,7 @@ import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const name = 'send-parcels';
 
-test('An event with a timer holds no mark, and is served at its time by the next process', async (t) => {
+test('An event with a timer holds no checkpoint, and is served at its time by the next process', async (t) => {
   const scene = givenReactions();
   const hour = 3_600_000;
   const dueAt = new Date(scene.clock.now().getTime() + 24 * hour);
@@ -33,9 +33,9 @@ test('An event with a timer holds no mark, and is served at its time by the next
   await scene.clock.advance(20_000);
   t.is(runner.statuses()[0]?.open, 0);
   await scene.clock.run(runner.stop());
-  // Then the mark has passed the events, also more than the reaction takes after one that stays open
-  const mark = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
-  t.is(mark?.position ?? null, await scene.eventStore.head());
+  // Then the checkpoint has passed the events, also more than the reaction takes after one that stays open
+  const checkpoint = await loadCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
+  t.is(checkpoint?.position ?? null, await scene.eventStore.head());
   t.deepEqual(await scene.marked(), []);
   // And the next process serves them when they are due, once
   await scene.clock.advance(23 * hour);
@@ -67,7 +67,7 @@ test('A timer whose event the log does not hold is removed', async (t) => {
   t.deepEqual(scene.reports, []);
 });
 
-test('An event that waits for long in a reaction without timers holds the mark, and is served at its time', async (t) => {
+test('An event that waits for long in a reaction without timers holds the checkpoint, and is served at its time', async (t) => {
   const scene = givenReactions();
   const dueAt = new Date(scene.clock.now().getTime() + 2 * 3_600_000);
   const sending = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });

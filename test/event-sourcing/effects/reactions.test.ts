@@ -31,11 +31,11 @@ const contextMetadata = {
   },
 };
 
-async function markOf({ readModelStore }: ReactionScene): Promise<string | null> {
+async function checkpointOf({ readModelStore }: ReactionScene): Promise<string | null> {
   return (await loadCheckpoint(readModelStore, reactionCheckpoint({ name })))?.position ?? null;
 }
 
-test('A requested effect happens once and is recorded, and the mark reaches the end of the log', async (t) => {
+test('A requested effect happens once and is recorded, and the checkpoint reaches the end of the log', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const runner = scene.start();
@@ -57,11 +57,11 @@ test('A requested effect happens once and is recorded, and the mark reaches the 
       open: 0,
       oldestOpenAt: null,
       atHead: true,
-      setApart: 0,
+      quarantined: 0,
     },
   ]);
   await scene.clock.run(runner.stop());
-  t.is(await markOf(scene), head);
+  t.is(await checkpointOf(scene), head);
   t.is(scene.clock.sleepers, 0);
   t.deepEqual(scene.reports, []);
 });
@@ -98,7 +98,7 @@ test('A failed effect is tried again with growing waits, while other events are 
   });
   await scene.clock.advance(0);
   t.deepEqual(await scene.marked(), [2]);
-  t.is(runner.statuses()[0]?.position, null, 'the mark stays before the first event');
+  t.is(runner.statuses()[0]?.position, null, 'the checkpoint stays before the first event');
   t.is(runner.statuses()[0]?.open, 1);
   await scene.clock.advance(600_000);
   t.true(tries.length > 8 && tries.length < 60, `${tries.length} attempts in ten minutes`);
@@ -248,19 +248,19 @@ test('A reaction asks for nothing after the deadline of its event, which also cu
   await scene.clock.run(runner.stop());
 });
 
-test('A lost mark starts over and repeats no effect that has its outcome or has expired', async (t) => {
+test('A lost checkpoint starts over and repeats no effect that has its outcome or has expired', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   await scene.ask(2, { withinMs: 1_000 });
   const refusing = scene.start({ send: ({ data }) => (data.n === 2 ? fails() : Promise.resolve()) });
   await scene.clock.advance(5_000);
   await scene.clock.run(refusing.stop());
-  t.is(await markOf(scene), await scene.eventStore.head());
+  t.is(await checkpointOf(scene), await scene.eventStore.head());
   await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
   const runner = scene.start();
   await scene.clock.advance(2_000);
   t.is(scene.sent.length, 1);
-  t.is(await markOf(scene), await scene.eventStore.head());
+  t.is(await checkpointOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });
 
@@ -277,11 +277,11 @@ test('A reaction takes at most 1,000 events after one that stays open', async (t
   await scene.clock.advance(30_000);
   t.is(scene.sent.length, aheadMax - 1);
   t.is(runner.statuses()[0]?.position, null);
-  t.is(await markOf(scene), null);
+  t.is(await checkpointOf(scene), null);
   stuck = false;
   await scene.clock.advance(62_000);
   t.is(scene.sent.length, aheadMax + 21);
-  t.is(await markOf(scene), await scene.eventStore.head());
+  t.is(await checkpointOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });
 
@@ -309,7 +309,7 @@ for (const [what, atOnceMax, most] of [
   });
 }
 
-test('The mark of another log stops the reaction with a reason', async (t) => {
+test('The checkpoint of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
   await saveCheckpoint(scene.readModelStore, reactionCheckpoint({ name }), {
     logId: 'another log',
@@ -322,7 +322,7 @@ test('The mark of another log stops the reaction with a reason', async (t) => {
   await scene.clock.run(runner.stop());
 });
 
-test('The mark of a log that was restored from an older backup stops the reaction with a reason', async (t) => {
+test('The checkpoint of a log that was restored from an older backup stops the reaction with a reason', async (t) => {
   // Given a reaction that has sent four parcels
   const scene = givenReactions();
   for (const n of [1, 2, 3, 4]) await scene.ask(n);
@@ -339,7 +339,7 @@ test('The mark of a log that was restored from an older backup stops the reactio
   t.regex(runner.statuses()[0]?.reason ?? '', /send-parcels has passed .* older one.*delete the read models/);
   t.is(scene.sent.length, 4);
   await scene.clock.run(runner.stop());
-  // and without the mark it handles every event of this log
+  // and without the checkpoint it handles every event of this log
   const handler = handlerWithoutViews(scene);
   const sent: number[] = [];
   const send = ({ data }: ParcelAsked): Promise<void> => Promise.resolve(void sent.push(data.n));
@@ -353,13 +353,13 @@ test('The mark of a log that was restored from an older backup stops the reactio
   await scene.clock.run(next.stop());
 });
 
-test('A mark that is saved at an unchanged position still names its log', async (t) => {
+test('A checkpoint that is saved at an unchanged position still names its log', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);
   const first = scene.start();
   await scene.clock.until(() => scene.sent.length === 1);
   await scene.clock.run(first.stop());
-  // An open event keeps the mark at its position. The process saves it again when it ends.
+  // An open event keeps the checkpoint at its position. The process saves it again when it ends.
   await scene.ask(2);
   const second = scene.start({ send: () => Promise.reject(new Error('no')) });
   await scene.clock.advance(2_000);
@@ -378,7 +378,7 @@ test('A mark that is saved at an unchanged position still names its log', async 
   await scene.clock.run(third.stop());
 });
 
-test('Two reactions of one name are refused, because they would move one mark', (t) => {
+test('Two reactions of one name are refused, because they would move one checkpoint', (t) => {
   const scene = givenReactions();
   const reaction = makeSendParcels({ handler: scene.handler, send: () => Promise.resolve() });
   t.throws(() => scene.start({ reactions: [reaction, reaction] }), { message: /one name/ });
@@ -500,7 +500,7 @@ test('A stop lets an effect finish, and cuts off one that takes longer than 5 s'
   await scene.clock.run(next.stop());
 });
 
-test('A mark that cannot be saved is saved later', async (t) => {
+test('A checkpoint that cannot be saved is saved later', async (t) => {
   const scene = givenReactions();
   let away = true;
   const readModelStore = withRecordHooks(scene.readModelStore, {
@@ -510,9 +510,9 @@ test('A mark that cannot be saved is saved later', async (t) => {
   const runner = scene.start({ deps: { readModelStore } });
   await scene.clock.advance(5_000);
   t.true(scene.reports.some((report) => report.includes('no answer')));
-  t.is(await markOf(scene), null);
+  t.is(await checkpointOf(scene), null);
   away = false;
   await scene.clock.advance(1_000);
-  t.is(await markOf(scene), await scene.eventStore.head());
+  t.is(await checkpointOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { catchUp } from '../../../src/event-sourcing/feeding/projectors/catch-up.js';
-import { type FedCollection, makeStreamsApart } from '../../../src/event-sourcing/views/pending-totals.js';
+import { type ActiveCollection, quarantineOf } from '../../../src/event-sourcing/views/pending-totals.js';
 import { UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
-import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../../src/event-sourcing/feeding/quarantine.js';
 import { countersProjection, writeCounters } from '../../support/kernel/counters.js';
 import {
   collection,
@@ -28,7 +28,7 @@ async function pass(
     readonly isEnding?: () => boolean;
     /** Whether another thread writes. */
     readonly isBusy?: () => boolean;
-    readonly targets?: readonly FedCollection[];
+    readonly targets?: readonly ActiveCollection[];
   } = {},
 ): Promise<number> {
   let writes = 0;
@@ -48,7 +48,7 @@ async function pass(
       },
     },
     targets,
-    { isEnding, onSetApart: () => undefined },
+    { isEnding, onQuarantined: () => undefined },
   );
   return writes;
 }
@@ -100,7 +100,7 @@ test('Pages without the events of other categories lead to the checkpoint of who
   t.true(checkpoint?.fingerprint?.includes(events.at(-1)?.id ?? 'no event'));
 });
 
-test('A pass sets a stream apart whose event it cannot read', async (t) => {
+test('A pass quarantines a stream whose event it cannot read', async (t) => {
   const scene = await givenProjector();
   await pass(scene, {
     readPage: async (options) => {
@@ -115,12 +115,12 @@ test('A pass sets a stream apart whose event it cannot read', async (t) => {
     },
   });
   t.deepEqual(
-    (await setApartItems(scene.documents, collection)).map(({ id }) => id),
+    (await quarantinedItems(scene.documents, collection)).map(({ id }) => id),
     ['c2'],
   );
   // A projector that can read it takes it back
   await scene.catchUp();
-  t.deepEqual(await setApartItems(scene.documents, collection), []);
+  t.deepEqual(await quarantinedItems(scene.documents, collection), []);
   await thenDocumentsAreTheFold(t, scene);
 });
 
@@ -187,11 +187,11 @@ test('The last checkpoint names the event before it, also when the log grows whi
   await thenDocumentsAreTheFold(t, scene);
 });
 
-test('Streams that are set apart before a pass count, and the one too many ends it', async (t) => {
+test('Streams that are quarantined before a pass count, and the one too many ends it', async (t) => {
   const scene = await givenProjector();
-  const apart = makeStreamsApart(scene.documents, collection, () => undefined);
+  const quarantine = quarantineOf(scene.documents, collection, () => undefined);
   for (let stream = 0; stream < 100; stream += 1) {
-    await apart.attempt(`other${stream}`, () => {
+    await quarantine.attempt(`other${stream}`, () => {
       throw new UndecodableEvent('an event of another release');
     });
   }

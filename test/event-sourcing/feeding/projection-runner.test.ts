@@ -6,7 +6,7 @@ import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-mode
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
 import { counterLabelsProjection, countersProjection, writeCounters } from '../../support/kernel/counters.js';
 import { foldOfLog, storedDocuments, givenProcess, givenWorld } from '../../support/kernel/world.js';
-import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../../src/event-sourcing/feeding/quarantine.js';
 import { isRegistry, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 
@@ -32,7 +32,7 @@ const openingsProjection: AnyProjection = {
   evolve: (document) => document,
 };
 
-test('Every view is fed, and is live once it has reached the head at start', async (t) => {
+test('Every view is active, and is live once it has reached the head at start', async (t) => {
   const { clock, log, documents, makeProcess } = await given();
   const process = await makeProcess();
   const runner = await process.startProjections();
@@ -106,25 +106,25 @@ test('A view is live at the head at start, however fast the log grows', async (t
   await clock.run(runner.stop());
 });
 
-test('Events that one view cannot decode set their streams apart there, and in no other view', async (t) => {
+test('Events that one view cannot decode quarantine their streams there, and in no other view', async (t) => {
   const { clock, log, documents, makeProcess } = await given();
   const process = await makeProcess({ projections: [openingsProjection, countersProjection] });
   const runner = await process.startProjections();
   await clock.advance(5_000);
   const [openings, counters] = runner.statuses();
   t.is(openings?.state, 'live');
-  t.true((openings?.setApart ?? 0) > 0);
-  t.is(counters?.setApart, 0);
+  t.true((openings?.quarantined ?? 0) > 0);
+  t.is(counters?.quarantined, 0);
   t.true(runner.live().reached);
-  const [apart] = await setApartItems(documents, 'openings@1.1');
-  t.regex(apart?.reason ?? '', /CounterAdded .*counter-c\d at revision 1/);
+  const [quarantined] = await quarantinedItems(documents, 'openings@1.1');
+  t.regex(quarantined?.reason ?? '', /CounterAdded .*counter-c\d at revision 1/);
   await writeCounters(log, { counters: 5, additions: 1, more: true });
   await clock.advance(0);
   t.deepEqual(await storedDocuments(documents, 'counters@1.1'), await foldOfLog(log, countersProjection));
   await runner.stop();
 });
 
-test('The views are fed while the registry cannot be read', async (t) => {
+test('The views are active while the registry cannot be read', async (t) => {
   const { clock, log, documents, makeProcess } = await given();
   let away = false;
   const process = await makeProcess({

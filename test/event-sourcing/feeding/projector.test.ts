@@ -23,7 +23,7 @@ test('The documents are the fold of the log, including tombstones, and the check
     position: head,
   });
   t.is(progress.at(-1)?.position, head);
-  t.deepEqual(progress[0], { position: null, atHead: false, lastEventAt: null, setApart: 0 });
+  t.deepEqual(progress[0], { position: null, atHead: false, lastEventAt: null, quarantined: 0 });
   t.true((await storedDocuments(scene.documents, collection)).some(({ body }) => body === null));
   t.is(scene.clock.sleepers, 0);
 });

@@ -47,7 +47,7 @@ test('The first process makes the first generation of each view, and the second 
   await second.start();
   t.deepEqual(await getRecord(store, record), before);
   t.is(second.liveCollection(countersProjection), 'counters@1.1');
-  t.deepEqual(second.fedCollections(countersProjection), ['counters@1.1']);
+  t.deepEqual(second.activeCollections(countersProjection), ['counters@1.1']);
 });
 
 test('A process reads past the fields that a newer release adds to the registry, and keeps them', async (t) => {
@@ -117,13 +117,13 @@ test('A process that reads the registry again finds a new generation and its col
   await first.start();
   await second.start();
   t.is(await requestRebuild(first, countersProjection, now), 2);
-  t.deepEqual(first.fedCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
+  t.deepEqual(first.activeCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
   t.is(first.liveCollection(countersProjection), 'counters@1.1');
-  t.deepEqual(second.fedCollections(countersProjection), ['counters@1.1']);
+  t.deepEqual(second.activeCollections(countersProjection), ['counters@1.1']);
   await second.refresh();
-  t.deepEqual(second.fedCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
+  t.deepEqual(second.activeCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
   t.true((await store.collections()).includes('counters@1.2'));
-  t.deepEqual(second.fedCollections(counterLabelsProjection), ['counter_labels@1.1']);
+  t.deepEqual(second.activeCollections(counterLabelsProjection), ['counter_labels@1.1']);
 });
 
 test('A rebuild is refused while one is running', async (t) => {
@@ -162,7 +162,7 @@ test('An earlier reading of the registry does not replace a later one', async (t
   slow = false;
   await requestRebuild(process, countersProjection, now);
   await clock.run(overtaken);
-  t.deepEqual(process.fedCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
+  t.deepEqual(process.activeCollections(countersProjection), ['counters@1.1', 'counters@1.2']);
 });
 
 test('The age of a reading of the registry counts from its start', async (t) => {

@@ -153,7 +153,7 @@ for (const hours of [1, -1]) {
   });
 }
 
-test('The old generation is fed for 15 s after the switch and exists for 15 s more', async (t) => {
+test('The old generation is active for 15 s after the switch and exists for 15 s more', async (t) => {
   const { clock, documents, start, announce, record, stopAll } = await given();
   const first = await start();
   await announce(first);
@@ -167,10 +167,10 @@ test('The old generation is fed for 15 s after the switch and exists for 15 s mo
     }
   };
   const switchedMs = await momentOf('retiring');
-  const unfedMs = await momentOf('dropping');
-  t.true(unfedMs - switchedMs >= 15_000 - 100 && unfedMs - switchedMs <= 17_100);
+  const stalledMs = await momentOf('dropping');
+  t.true(stalledMs - switchedMs >= 15_000 - 100 && stalledMs - switchedMs <= 17_100);
   const droppedMs = await momentOf(null);
-  t.true(droppedMs - unfedMs >= 15_000 - 100 && droppedMs - unfedMs <= 17_100);
+  t.true(droppedMs - stalledMs >= 15_000 - 100 && droppedMs - stalledMs <= 17_100);
   await stopAll();
 });
 
@@ -197,7 +197,7 @@ test('Documents that differ at the same revision are listed and do not prevent t
   await stopAll();
 });
 
-test('Both generations are fed and written through until the registry no longer names the old one', async (t) => {
+test('Both generations are active and written through until the registry no longer names the old one', async (t) => {
   const scene = await given();
   const { clock, documents, log, start, announce, record, stopAll } = scene;
   const [first, second] = [await start(), await start()];
@@ -362,7 +362,7 @@ test('The collections that a crash left of earlier generations are dropped at st
   await stopAll();
 });
 
-test('A starting process drops no generation that is still fed or whose end has not come', async (t) => {
+test('A starting process drops no generation that is still active or whose end has not come', async (t) => {
   const scene = await given();
   const { clock, documents, start, announce, stopAll } = scene;
   const first = await start();

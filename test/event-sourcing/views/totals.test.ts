@@ -118,7 +118,7 @@ test('An event counts once: after a replay, with two feeders, and beside the cha
       seed,
       { notes: true },
     );
-    /** Loses checkpoints and interleaves calls, so that a feeder begins again from an earlier place. */
+    /** Loses checkpoints and interleaves calls, so that a feeder begins again from an earlier position. */
     const forgetful: ReadModelStore = {
       ...documents,
       write: async (name, writes) => {

@@ -149,7 +149,7 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
   };
 }
 
-test('A user runs a tenth of MAX_REQUESTS, a session half of that, and another user has other places', async (t) => {
+test('A user runs a tenth of MAX_REQUESTS, a session half of that, and another user has other permits', async (t) => {
   const { get, working, arrived, most, endAll } = await given(t, { maxRequests: 40 });
   const ofSession = Array.from({ length: 6 }, () => get('ada/1'));
   await eventually('6 arrive and 2 work', () => arrived() === 6 && working.length === 2);
@@ -168,7 +168,7 @@ test('A user runs a tenth of MAX_REQUESTS, a session half of that, and another u
   t.is(most(), 5, 'four of one user and one of the other');
 });
 
-test('Keys of a project share its places, and a key has half of them', async (t) => {
+test('Keys of a project share its permits, and a key has half of them', async (t) => {
   const { getByKey, working, endAll } = await given(t, { maxRequests: 40 });
   const [first, second] = apiKeys;
   for (const key of [first?.key, second?.key]) {
@@ -193,13 +193,13 @@ test('Keys of a project share its places, and a key has half of them', async (t)
   t.true((await done).every(({ status }) => status === 200));
 });
 
-/** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 places are kept. */
+/** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 permits are kept. */
 function givenAdmission(nowMs = () => 0) {
   const admission = makeAdmission({ requestsMax: 40, nowMs });
   const events: string[] = [];
   /** Sends a request, which runs until `end`. */
   const send = (name: string, key: string, kind: Partial<RequestKind> = {}) => {
-    const place = admission.of(new ServerResponse(new IncomingMessage(new Socket())), {
+    const permit = admission.of(new ServerResponse(new IncomingMessage(new Socket())), {
       isReserved: false,
       isWrite: false,
       ...kind,
@@ -207,13 +207,13 @@ function givenAdmission(nowMs = () => 0) {
     const runs = (): unknown => events.push(`${name} runs`);
     const isShed = (error: unknown): unknown => events.push(error === shed ? `${name} is shed` : 'failed');
     try {
-      const admitted = place.admit({ key, credential: null });
+      const admitted = permit.admit({ key, credential: null });
       if (admitted === undefined) runs();
       else void admitted.then(runs, isShed);
     } catch (error) {
       isShed(error);
     }
-    return place;
+    return permit;
   };
   const sendMany = (count: number, key: string, kind: Partial<RequestKind> = {}) =>
     Array.from({ length: count }, (_, n) => send(`${key}${n}`, key, kind));
@@ -261,7 +261,7 @@ test('A request that sheds the only other one of its user begins in its turn', a
   t.deepEqual(counts(), { running: 36, waiting: 0 });
 });
 
-test('A tenth of the places is kept for callbacks and agents, which shed one another at the end', async (t) => {
+test('A tenth of the permits is kept for callbacks and agents, which shed one another at the end', async (t) => {
   const { send, sendMany, happened } = givenAdmission();
   for (let n = 0; n < 9; n += 1) sendMany(4, `user${n}`);
   await happened();
@@ -276,14 +276,14 @@ test('A tenth of the places is kept for callbacks and agents, which shed one ano
   t.deepEqual(await other.happened(), ['genuine runs', 'flood22 is shed']);
 });
 
-test('Writes that wait leave half of the places of their user to reads, and a place that is given back starts the next', async (t) => {
+test('Writes that wait leave half of the permits of their user to reads, and a permit that is given back starts the next', async (t) => {
   const { send, sendMany, happened, counts } = givenAdmission();
   const [write] = sendMany(4, 'ada', { isWrite: true });
   t.deepEqual(await happened(), ['ada0 runs', 'ada1 runs']);
   const [read] = [send('read', 'ada'), send('other read', 'ada'), send('third read', 'ada')];
   t.deepEqual(await happened(), ['read runs', 'other read runs']);
   read.end();
-  t.deepEqual(await happened(), ['third read runs'], 'a write has no place yet');
+  t.deepEqual(await happened(), ['third read runs'], 'a write has no permit yet');
   write?.end();
   write?.end();
   t.deepEqual(await happened(), ['ada2 runs']);
@@ -294,7 +294,7 @@ test('The health of a process is answered while it has no room', async (t) => {
   const { http, get, working, endAll } = await given(t, { maxRequests: 20 });
   const answers = Array.from({ length: 22 }, () => get('ada/1'));
   await eventually('one works', () => working.length === 1);
-  // Of 18 places one runs, so 4 of the 22 are shed.
+  // Of 18 permits one runs, so 4 of the 22 are shed.
   const shedFirst = await Promise.race(answers);
   t.like(shedFirst, { status: 503, json: { code: 'overloaded' } });
   t.is(shedFirst.headers.get('retry-after'), '1');
@@ -321,7 +321,7 @@ test('A session that ends while its request waits is refused at its turn', async
   t.deepEqual(names(), []);
 });
 
-test('A request whose client disconnects leaves its place, and the next one works', async (t) => {
+test('A request whose client disconnects leaves its permit, and the next one works', async (t) => {
   const { http, get, working, arrived, names, endAll } = await given(t, { maxRequests: 20 });
   const first = get('ada/1', 'first');
   await eventually('one works', () => working.length === 1);
@@ -358,7 +358,7 @@ test('A request that waits until its limit is 503, wrote nothing and never works
     answers.map(({ status, json }) => [status, (json as { readonly code: string }).code]),
     Array<[number, string]>(3).fill([503, 'store_unavailable']),
   );
-  t.is(working.length, 1, 'the work beyond its limit keeps its place');
+  t.is(working.length, 1, 'the work beyond its limit keeps its permit');
   endAll();
   const next = get('ada/1', 'next');
   await eventually('one works', () => working.length === 1);

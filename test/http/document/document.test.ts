@@ -330,7 +330,7 @@ test('Requests are measured by method, pattern and status, on a separate listene
   await ask('/things/0196a000-0000-7000-8000-00000000000a');
   await ask('/things/x');
   await ask('/nothing');
-  const status = { ready: false, process: null, version: '1', reasons: ['starting'], parts: [] };
+  const status = { ready: false, process: null, version: '1', reasons: ['starting'], components: [] };
   const metrics = await startMetricsServer({ registry, status: () => status, host: '127.0.0.1', port: 0 });
   t.teardown(() => metrics.close());
   const response = await fetch(`http://127.0.0.1:${metrics.port}/metrics`);

@@ -52,7 +52,7 @@ test('An IPv6 client holds 100 connections from its /64, and its neighbours 1,00
   t.is(count(held.flat()), 1_000);
 });
 
-test('When all places are taken, the busiest client loses its longest idle connection', (t) => {
+test('When all connections are taken, the busiest client loses its longest idle connection', (t) => {
   const { connections, open, openMany } = given({ connectionsMax: 10 });
   const quiet = openMany(3, '198.51.100.1');
   const busiest = openMany(7, '198.51.100.2');
@@ -69,7 +69,7 @@ test('When all places are taken, the busiest client loses its longest idle conne
   return t.is(count(busiest), 3);
 });
 
-test('A client takes no place from clients with fewer connections than it has', (t) => {
+test('A client takes no connection from clients with fewer connections than it has', (t) => {
   const { connections, open, openMany } = given({ connectionsMax: 10 });
   const quiet = openMany(4, '198.51.100.1');
   for (const socket of openMany(6, '198.51.100.2')) connections.begin(socket);

@@ -115,7 +115,7 @@ test('One mail a day tells the owner that a day has no room, after the last fail
   }
 });
 
-test('A subject has one record of at most 100 clients, and strangers take no place of a device', async (t) => {
+test('A subject has one record of at most 100 clients, and strangers take no record of a device', async (t) => {
   const { guard, record, clock } = given({ of: guessing.sharePassword.failures.long });
   await guard.run(on('phone'), wrong);
   for (let index = 0; index < 6; index += 1) await guard.run(from('203.0.113.1'), wrong);

@@ -38,7 +38,7 @@ test('Known devices are hashed first, then clients with few recent hashes and kn
   t.deepEqual(order.slice(20, 23).toSorted(), ['flood', 'ipv6', 'none']);
 });
 
-test('A hash that waits too long is refused and frees its place, and one under way ends', async (t) => {
+test('A hash that waits too long is refused and frees its permit, and one under way ends', async (t) => {
   const slow = { ...input, N: 2 ** 15, r: 8, p: 3 };
   const pool = makeHashPool({ threads: 1, queue: 2, timeLimitMs: 30 });
   const first = pool.hash(slow);

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import { Overloaded } from '../../../src/kit/semaphore.js';
-import { type HashPlace, makeHashQueue } from '../../../src/security/passwords/hash-pool.js';
+import { type HashCaller, makeHashQueue } from '../../../src/security/passwords/hash-pool.js';
 
 /** A clock and the work that ends by it. Time passes when nothing else happens. */
 function makeVirtualTime() {
@@ -30,7 +30,7 @@ function makeVirtualTime() {
 }
 
 const timeLimitMs = 8_000;
-const place: HashPlace = { lane: 1, client: 'a client' };
+const caller: HashCaller = { lane: 1, client: 'a client' };
 
 /** Lets clients sign in again and again, as the bench does, with work of a duration. Counts what came of it. */
 async function signIns(clients: number, workMs: (n: number) => number, seconds = 60) {
@@ -53,7 +53,7 @@ async function signIns(clients: number, workMs: (n: number) => number, seconds =
     for (;;) {
       const beganMs = time.nowMs();
       try {
-        await queue.run(null, place);
+        await queue.run(null, caller);
         counts.done += 1;
         if (time.nowMs() - beganMs > timeLimitMs) counts.late += 1;
       } catch (error) {
@@ -102,11 +102,11 @@ test('A thread without work takes a hash that is longer than the limit, and the 
     },
   });
   for (const endMs of [20_000, 40_000]) {
-    t.true(queue.hasRoom(place));
-    const long = queue.run(null, place);
+    t.true(queue.hasRoom(caller));
+    const long = queue.run(null, caller);
     if (endMs === 40_000) {
-      t.false(queue.hasRoom(place));
-      await t.throwsAsync(queue.run(null, place), { instanceOf: Overloaded });
+      t.false(queue.hasRoom(caller));
+      await t.throwsAsync(queue.run(null, caller), { instanceOf: Overloaded });
     }
     await time.until(endMs);
     t.is(await long, 'hash');
@@ -127,13 +127,13 @@ test('An error of the work reaches its caller, and the next work begins', async 
       return Promise.resolve({ output: begun, tookMs: 1 });
     },
   });
-  const [first, second] = [queue.run(null, place), queue.run(null, place)];
+  const [first, second] = [queue.run(null, caller), queue.run(null, caller)];
   await t.throwsAsync(first, { message: 'scrypt failed' });
   t.is(await second, 2);
-  t.is(await queue.run(null, place), 3);
+  t.is(await queue.run(null, caller), 3);
   queue.close();
-  t.false(queue.hasRoom(place));
-  await t.throwsAsync(queue.run(null, place), { instanceOf: Overloaded });
+  t.false(queue.hasRoom(caller));
+  await t.throwsAsync(queue.run(null, caller), { instanceOf: Overloaded });
 });
 
 test('A full queue refuses the last in its order: a later lane before an earlier one, and no client its first turn', async (t) => {
@@ -149,12 +149,12 @@ test('A full queue refuses the last in its order: a later lane before an earlier
     },
   });
   const order: string[] = [];
-  const run = (lane: HashPlace['lane'], client: string) =>
+  const run = (lane: HashCaller['lane'], client: string) =>
     queue.run(client, { lane, client }).then(
       () => order.push(client),
       (error: unknown) => order.push(`${client}: ${error instanceof Overloaded ? 'refused' : String(error)}`),
     );
-  // Given a flood that has a thread and all places
+  // Given a flood that has a thread and all room
   const all = Array.from({ length: 6 }, () => run(1, 'flood'));
   t.false(queue.hasRoom({ lane: 1, client: 'flood' }));
   t.false(queue.hasRoom({ lane: 2, client: 'rest' }));

@@ -138,7 +138,7 @@ test('A client that waits as long as Retry-After passes', (t) => {
 const counts = () => true;
 const countsNot = () => false;
 
-test('A reservation holds a place until its outcome is known, and returns it if the outcome does not count', (t) => {
+test('A reservation counts until its outcome is known, and returns it if the outcome does not count', (t) => {
   const { limiter, clock } = given({ register: { limit: 2, seconds: 60 } });
   const reserve = () => limiter.reserve([{ name: 'register', key: 'a' }]);
   const settle = (reservation: ReturnType<typeof reserve>, counted: () => boolean) => {
@@ -156,7 +156,7 @@ test('A reservation holds a place until its outcome is known, and returns it if 
   t.like(reserve(), { allowed: false, retryAfterSeconds: 30 }, 'the request counts at its settling');
 });
 
-test('Places under several limits are taken under all or none, and counted separately', (t) => {
+test('Reservations under several limits are taken under all or none, and counted separately', (t) => {
   const { limiter, clock } = given({ burst: { limit: 2, seconds: 60 }, day: { limit: 3, seconds: 86_400 } });
   const reserve = () =>
     limiter.reserve([
@@ -286,7 +286,7 @@ test('A full table drops keys that no longer count before those that do', (t) =>
   clock.advance(30_000);
   t.true(limiter.check('x', 'new-1').allowed, 'it takes the place of a light key');
   t.true(limiter.check('x', 'new-2').allowed, 'it takes the place of the other light key');
-  t.false(limiter.check('x', 'new-3').allowed, 'no place is left');
+  t.false(limiter.check('x', 'new-3').allowed, 'no room is left');
   t.true(limiter.check('x', 'exhausted').allowed, 'it has earned a request since');
   t.false(limiter.check('x', 'exhausted').allowed, 'the oldest key was not dropped');
 });

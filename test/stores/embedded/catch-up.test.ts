@@ -3,7 +3,7 @@ import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { runProjector } from '../../../src/event-sourcing/feeding/projectors/projector.js';
-import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../../src/event-sourcing/feeding/quarantine.js';
 import { counterCodec, countersProjection } from '../../support/kernel/counters.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
 import { givenStores } from '../../support/given/given-embedded.js';
@@ -55,7 +55,7 @@ function dyingAfter(documents: ReadModelStore, writes: number): ReadModelStore {
   };
 }
 
-test('A view is the fold of a long log after crashes between its pages, and sets one stream of it apart', async (t) => {
+test('A view is the fold of a long log after crashes between its pages, and quarantines one stream of it', async (t) => {
   const { eventStore, readModelStore } = await givenStores(t);
   await fillLog(eventStore);
   const { events } = await eventStore.readAll({ after: null, limit: 1_000_000 });
@@ -110,7 +110,7 @@ test('A view is the fold of a long log after crashes between its pages, and sets
     stored.filter(({ id }) => `counter-${id}` !== unreadable),
     [...expected],
   );
-  const [apart, ...others] = await setApartItems(readModelStore, collection);
-  t.deepEqual([`counter-${apart?.id ?? ''}`, others], [unreadable, []]);
+  const [quarantined, ...others] = await quarantinedItems(readModelStore, collection);
+  t.deepEqual([`counter-${quarantined?.id ?? ''}`, others], [unreadable, []]);
   t.is((await loadCheckpoint(readModelStore, collection))?.position, events.at(-1)?.position);
 });

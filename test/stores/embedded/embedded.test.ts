@@ -74,7 +74,7 @@ test.serial(
       const remedy =
         format === readModelsFormat ? /delete read-models\.db; / : /set DATA_DIR to an empty one/;
       for (const { message } of refusals) {
-        t.true(message.startsWith(`${format.fileName} does not carry the mark of this program: `), message);
+        t.true(message.startsWith(`${format.fileName} does not carry the stamp of this program: `), message);
         t.regex(message, remedy);
       }
       t.deepEqual(readFileSync(path), before);
@@ -82,7 +82,7 @@ test.serial(
   },
 );
 
-test.serial('Each file carries the mark STOW and format 1', async (t) => {
+test.serial('Each file carries the stamp STOW and format 1', async (t) => {
   const { directory } = await givenStores(t);
   for (const { fileName } of [eventsFormat, stateFormat, readModelsFormat]) {
     const reader = openReader(join(directory, fileName));

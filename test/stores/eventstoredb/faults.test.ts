@@ -231,21 +231,21 @@ for (const [what, limit, call] of [
   ],
 ] as const) {
   test.serial(
-    `The store refuses ${what} that wait too long for a place, and sends none of them`,
+    `The store refuses ${what} that wait too long for a permit, and sends none of them`,
     async (t) => {
-      const limits = { callMs: 600_000, placeMs: 20, ...limit };
+      const limits = { callMs: 600_000, permitMs: 20, ...limit };
       const { server, store } = await givenServer(t, {}, { limits });
       await store.append(uniqueStream(), 'no-stream', makeEvents(1));
       server.faults.decideBy(() => ({ apply: 'never', answer: 'nothing' }));
       const before = server.faults.calls.length;
-      // Given calls in every place
+      // Given calls with every permit
       const holders = [call(store), call(store)];
       await eventually('both calls arrive', () => server.faults.calls.length >= before + 2);
       // When another one waits
       const error = await t.throwsAsync(call(store), { instanceOf: StoreUnavailable, message: /2 calls/ });
       t.false(error instanceof OutcomeUnknown);
       t.is(server.faults.calls.length, before + 2);
-      // Then it was refused, while a read of the log needs no place
+      // Then it was refused, while a read of the log needs no permit
       server.faults.decideBy(null);
       t.true((await store.readAll({ after: null, limit: 10 })).atHead);
       server.network.cut();

@@ -78,7 +78,7 @@ test('A mechanism of authentication that needs other packages is a problem', (t)
 
 test('The size of the pool follows the URL, and is 20 without one', (t) => {
   const limits = (query: string) => connectionLimits(`mongodb://localhost/?${query}`, defaultMongoDbLimits);
-  t.deepEqual(limits(''), { poolSize: 20, placeWaitMs: 2_000, silenceMs: 5_000 });
+  t.deepEqual(limits(''), { poolSize: 20, permitWaitMs: 2_000, silenceMs: 5_000 });
   t.is(limits('maxPoolSize=64').poolSize, 64);
   t.is(limits('maxpoolsize=5').poolSize, 5);
   for (const size of ['0', '-1', 'many', '100000'])
@@ -89,8 +89,8 @@ test('The size of the pool follows the URL, and is 20 without one', (t) => {
 
 test('A limit of the URL shortens a limit of the service, and never lengthens it', (t) => {
   const limits = (query: string) => connectionLimits(`mongodb://localhost/?${query}`, defaultMongoDbLimits);
-  t.like(limits('waitQueueTimeoutMS=300&socketTimeoutMS=2000'), { placeWaitMs: 300, silenceMs: 2_000 });
-  t.like(limits('waitQueueTimeoutMS=60000&socketTimeoutMS=0'), { placeWaitMs: 2_000, silenceMs: 5_000 });
+  t.like(limits('waitQueueTimeoutMS=300&socketTimeoutMS=2000'), { permitWaitMs: 300, silenceMs: 2_000 });
+  t.like(limits('waitQueueTimeoutMS=60000&socketTimeoutMS=0'), { permitWaitMs: 2_000, silenceMs: 5_000 });
 });
 
 test('The limit of the URL for a reply shortens the attempts, and never lengthens them', (t) => {

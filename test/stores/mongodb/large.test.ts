@@ -11,7 +11,7 @@ import { renameLargeProjects } from '../../support/given/large-projects.js';
 test('A view follows the renames of 200 projects of the largest size in one page', async (t) => {
   const random = makeSeededRandom(1);
   const limits = { openMs: 600_000, readMs: 600_000, writeMs: 600_000, indexMs: 600_000 };
-  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 600_000, silenceMs: 600_000 });
+  const attempt = makeAttempts({ poolSize: 20, permitWaitMs: 600_000, silenceMs: 600_000 });
   const { commands } = makeSimulatedMongoDb({ random, faults: 0 });
   const store = makeMongoDbReadModelStore({
     calls: makeCalls({ clock: realClock, random, limits, attempt }),

@@ -127,7 +127,7 @@ function makeWorld(seed: number) {
   const random = makeSeededRandom(seed);
   const server = makeSimulatedMongoDb({ random, faults: 0.25 });
   const clock = { ...settableClock(), sleep: async () => Promise.resolve() };
-  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 1_000, silenceMs: 5_000 });
+  const attempt = makeAttempts({ poolSize: 20, permitWaitMs: 1_000, silenceMs: 5_000 });
   const calls = makeCalls({ clock, random, limits: defaultMongoDbLimits, attempt });
   const close = async () => Promise.resolve();
   const parts = { calls, commands: server.commands, random, close };

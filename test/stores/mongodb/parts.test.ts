@@ -92,7 +92,7 @@ test('The reason of a verdict leaves out its message, which may quote a document
 test('An attempt that the end of the call cuts short leaves the reason of the attempt before it', async (t) => {
   // Given an attempt that is refused, and later ones that end with their limit, as early as a timer may fire
   const limits = { ...defaultMongoDbLimits, readMs: 1_000 };
-  const attempt = makeAttempts({ poolSize: 9, placeWaitMs: 100, silenceMs: 100 });
+  const attempt = makeAttempts({ poolSize: 9, permitWaitMs: 100, silenceMs: 100 });
   const cut = await t.throwsAsync(attempt(silent, { ms: 100, deadlineMs: performance.now() + 1 }));
   const whole = await t.throwsAsync(attempt(silent, { ms: 1, deadlineMs: performance.now() + 100 }));
   const reasonAfter = async (last: Error): Promise<string> => {

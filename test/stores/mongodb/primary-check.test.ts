@@ -57,7 +57,7 @@ test('The age of a confirmation counts from its start', async (t) => {
 function given() {
   const time = { ms: 0 };
   const confirmations: { readonly succeed: () => void; readonly fail: (error: Error) => void }[] = [];
-  const attempt = makeAttempts({ poolSize: 20, placeWaitMs: 600_000, silenceMs: 600_000 });
+  const attempt = makeAttempts({ poolSize: 20, permitWaitMs: 600_000, silenceMs: 600_000 });
   const hold = makePrimaryCheck({
     attempt,
     confirm: () =>

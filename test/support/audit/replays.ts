@@ -112,7 +112,7 @@ export async function replayFrom(
   }
 }
 
-/** Opens the stores of a replay, and takes the mark away that refuses it. */
+/** Opens the stores of a replay, and removes the manifest that refuses it. */
 export async function openReplay(folder: string) {
   rmSync(join(folder, 'replay.json'));
   const stores = await openStores(folder);

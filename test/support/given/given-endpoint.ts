@@ -29,9 +29,12 @@ export async function givenEndpoint(t: ExecutionContext, types = '*', others = 0
     pending: (count: number) =>
       eventually(`${count} pending deliveries`, async () => (await listed())?.pending === count),
     /** Waits until the endpoint has passed the whole log. */
-    markAtEnd: async () => {
+    checkpointAtEnd: async () => {
       const head = await world.eventStore.head();
-      await eventually('mark at the end', async () => (await world.records.endpoint(id))?.position === head);
+      await eventually(
+        'checkpoint at the end',
+        async () => (await world.records.endpoint(id))?.position === head,
+      );
       return head;
     },
   };

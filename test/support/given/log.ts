@@ -14,7 +14,7 @@ export function typesOf(events: readonly { readonly type: string }[]): readonly 
 }
 
 /**
- * Runs reactions once for every event of the log, as after the loss of their marks. Returns the answers of `asks` to the
+ * Runs reactions once for every event of the log, as after the loss of their checkpoints. Returns the answers of `asks` to the
  * events that a reaction knows.
  */
 export async function serve(stores: Log, ...reactions: readonly AnyReaction[]): Promise<readonly unknown[]> {

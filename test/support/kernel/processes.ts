@@ -163,8 +163,8 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
         onStopped: (name, error) => {
           reports.push(`stopped ${name}: ${String(error)}`);
         },
-        onSetApart: (name, { reason }) => {
-          reports.push(`set apart by ${name}: ${reason}`);
+        onQuarantined: (name, { reason }) => {
+          reports.push(`quarantined by ${name}: ${reason}`);
         },
       },
     );
@@ -197,7 +197,7 @@ export function watchReadModels(
           const saved = await store.write(collection, writes);
           for (const { document } of writes) {
             const reader = readerOf(document.id);
-            // The marks of reactions have no documents.
+            // The checkpoints of reactions have no documents.
             if (reader !== null && !reader.startsWith('reaction/')) await checkCheckpoint(reader);
           }
           return saved;
@@ -241,7 +241,7 @@ export function watchReadModels(
     const projection = projectionOf(collection);
     const checkpoint = await loadCheckpoint(store, collection);
     // A late checkpoint of a dropped generation does no harm, because its number is never used again.
-    if (checkpoint === null || !(await isFed(collection, projection))) return;
+    if (checkpoint === null || !(await isActive(collection, projection))) return;
     const { events } = await log.readAll({ after: null, limit: 1_000_000 });
     const passed = events.filter(({ position }) => position <= checkpoint.position);
     for (const expected of foldOf(projection, passed)) {
@@ -252,7 +252,7 @@ export function watchReadModels(
     }
   }
 
-  async function isFed(collection: string, projection: AnyProjection): Promise<boolean> {
+  async function isActive(collection: string, projection: AnyProjection): Promise<boolean> {
     const record = await getRecord(store, `generations/${projection.name}@${projection.version}`);
     if (record === null) return true;
     const { live, building, retiring } = record.value as unknown as GenerationRecord;

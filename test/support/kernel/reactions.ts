@@ -162,8 +162,8 @@ export function givenReactions(): ReactionScene {
           onRetry: (reaction, error, failures) => {
             reports.push(`retry ${reaction} ${failures}: ${error.message}`);
           },
-          onSetApart: (reaction, { event, reason }) => {
-            reports.push(`set apart ${reaction} ${event?.stream}@${event?.revision}: ${reason}`);
+          onQuarantined: (reaction, { event, reason }) => {
+            reports.push(`quarantined ${reaction} ${event?.stream}@${event?.revision}: ${reason}`);
           },
           onStopped: (reaction, error) => {
             reports.push(`stopped ${reaction}: ${String(error)}`);

@@ -36,7 +36,7 @@ interface Scene extends World {
 /**
  * Runs one history from a seed: parcels are requested, some with a deadline, some withdrawn, while two or three
  * processes run the reaction that sends them and the one that counts them, under faults, delays, long pauses, kills,
- * stops and lost marks. Then the faults end, and each request must end with one outcome.
+ * stops and lost checkpoints. Then the faults end, and each request must end with one outcome.
  */
 export async function simulateReactions(seed: number) {
   const memory = givenWorld(seed);
@@ -48,7 +48,7 @@ export async function simulateReactions(seed: number) {
   });
   const world: Scene = {
     ...memory,
-    readModelStore: watchMark(memory.readModelStore, () => world),
+    readModelStore: watchCheckpoint(memory.readModelStore, () => world),
     handler: handlerWithoutViews(memory),
     aheadMax: pick(random, [1, 3, 10, aheadMax]),
     effects: [],
@@ -195,7 +195,7 @@ async function send(
   await new Promise(() => undefined);
 }
 
-/** Checks that a reaction is not further ahead of its mark than allowed. */
+/** Checks that a reaction is not further ahead of its checkpoint than allowed. */
 async function checkAhead(
   world: Scene,
   statuses: readonly ReactionStatus[],
@@ -203,11 +203,11 @@ async function checkAhead(
 ): Promise<void> {
   const sending = statuses.find(({ name }) => name === 'send-parcels');
   if (sending === undefined) return;
-  const mark = sending.position;
+  const checkpoint = sending.position;
   const asked = (await askedEvents(world)).filter(
-    ({ position }) => (mark === null || position > mark) && position <= event.position,
+    ({ position }) => (checkpoint === null || position > checkpoint) && position <= event.position,
   );
-  if (asked.length > world.aheadMax) world.broken(`${asked.length} events ahead of the mark`);
+  if (asked.length > world.aheadMax) world.broken(`${asked.length} events ahead of the checkpoint`);
 }
 
 async function askedEvents({ eventStore }: Scene): Promise<readonly LogEvent[]> {
@@ -215,14 +215,15 @@ async function askedEvents({ eventStore }: Scene): Promise<readonly LogEvent[]> 
   return events.filter(({ type }) => type === 'ParcelAsked');
 }
 
-/** Checks after every save that the mark has not passed an open event. */
-function watchMark(store: ReadModelStore, world: () => Scene): ReadModelStore {
+/** Checks after every save that the checkpoint has not passed an open event. */
+function watchCheckpoint(store: ReadModelStore, world: () => Scene): ReadModelStore {
   return withRecordHooks(store, {
     save: async (reader, pass, position) => {
       const outcome = await pass();
       if (reader !== reactionCheckpoint({ name: 'send-parcels' })) return outcome;
       const open = await firstOpen(world());
-      if (open !== null && open <= position) world().broken(`the mark has passed ${open}, which is open`);
+      if (open !== null && open <= position)
+        world().broken(`the checkpoint has passed ${open}, which is open`);
       return outcome;
     },
   });
@@ -244,7 +245,7 @@ async function firstOpen(world: Scene): Promise<Position | null> {
 async function findProblem(world: Scene): Promise<string | null> {
   const { eventStore, readModelStore, handler, started } = world;
   const reports = started.flatMap((process) => process.reports());
-  const failure = reports.find((report) => /^(stopped|set apart)/.test(report));
+  const failure = reports.find((report) => /^(stopped|quarantined)/.test(report));
   if (failure !== undefined) return failure;
   const open = await firstOpen(world);
   if (open !== null) return `${open} has no outcome`;
@@ -256,11 +257,11 @@ async function findProblem(world: Scene): Promise<string | null> {
   }
   const { total } = (await handler.load(counterAggregate, 'sent')).state;
   if (total !== sent.length) return `${total} counted, ${sent.length} sent`;
-  const mark = await loadCheckpoint(readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
+  const checkpoint = await loadCheckpoint(readModelStore, reactionCheckpoint({ name: 'send-parcels' }));
   const head = await eventStore.head();
-  return mark?.position === head
+  return checkpoint?.position === head
     ? null
-    : `the mark rests at ${mark?.position ?? 'the start'}, the log at ${head ?? ''}`;
+    : `the checkpoint rests at ${checkpoint?.position ?? 'the start'}, the log at ${head ?? ''}`;
 }
 
 function problemOf(world: Scene, asked: LogEvent, sent: readonly LogEvent[]): string | null {

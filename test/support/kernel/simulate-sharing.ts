@@ -31,10 +31,10 @@ export interface SimulatedSharing {
   /** The problem, or null. */
   readonly problem: string | null;
   readonly rounds: number;
-  /** The blows, and how many of them hit a process that fed. */
+  /** The blows, and how many of them hit a feeder. */
   readonly struck: number;
   readonly struckFeeders: number;
-  /** The most processes that fed at once, of those that ran. */
+  /** The most feeders at once, of those that ran. */
   readonly ownersMax: number;
   /** The longest time for which an event was missing in a view. */
   readonly behindMsMax: number;

@@ -42,9 +42,9 @@ export async function exportLog(
   await mkdir(folder, { recursive: true });
   await writeWhole(join(folder, keyFile), Buffer.from(checkpoint.vkeys.map((line) => `${line}\n`).join('')));
   const files = filesOf(checkpoint.size);
-  for (const [place, path] of files.entries()) {
+  for (const [offset, path] of files.entries()) {
     await writeMissing(folder, path, () => source.file(path, checkpoint.size));
-    onShare(place / files.length);
+    onShare(offset / files.length);
   }
   await writeWhole(join(folder, 'checkpoint'), Buffer.from(checkpoint.note));
   await removePartials(folder, files);

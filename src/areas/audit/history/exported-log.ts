@@ -49,7 +49,7 @@ export async function openExportedLog(folder: string): Promise<ExportedLog> {
   }
   if (!tree.root().equals(root)) {
     throw new ReplayProblem(
-      `the tiles of ${folder} are not those of its checkpoint; \`stowage audit verify\` finds the place`,
+      `the tiles of ${folder} are not those of its checkpoint; \`stowage audit verify\` finds the event`,
     );
   }
   return { ...checkpoint, parts };
@@ -58,7 +58,7 @@ export async function openExportedLog(folder: string): Promise<ExportedLog> {
     for (let tile = 0; tile * tileWidth < size; tile += 1) {
       const first = tile * tileWidth;
       const [hashes, lines] = [await hashesOf(tile), await linesOf(tile)];
-      const events = lines.map((line, place) => eventOf(line, first + place, hashes[place]));
+      const events = lines.map((line, offset) => eventOf(line, first + offset, hashes[offset]));
       yield { events, share: Math.min(size, first + tileWidth) / size };
     }
   }
@@ -68,8 +68,8 @@ export async function openExportedLog(folder: string): Promise<ExportedLog> {
     const path = tilePath({ kind: 'tile', level: 0, index: tile, width });
     const bytes = await read(folder, path, tileWidth * hashBytes);
     if (bytes.length !== width * hashBytes) throw new ReplayProblem(`${path} has not ${width} hashes`);
-    return Array.from({ length: width }, (_, place) =>
-      bytes.subarray(place * hashBytes, (place + 1) * hashBytes),
+    return Array.from({ length: width }, (_, offset) =>
+      bytes.subarray(offset * hashBytes, (offset + 1) * hashBytes),
     );
   }
 

@@ -33,6 +33,6 @@ function bitsOf(term: string): readonly number[] {
   const digest = hash('sha256', term, 'buffer');
   return Array.from(
     { length: bitsPerTerm },
-    (_, place) => digest.readUInt16BE(place * 2) % (filterBytes * 8),
+    (_, offset) => digest.readUInt16BE(offset * 2) % (filterBytes * 8),
   );
 }

@@ -4,7 +4,7 @@ import { filterTerm, makeMayContain, type TermKind } from './filter.js';
 import type { LogResources } from './log-resources.js';
 import type { ProjectOf } from './project-of.js';
 import { tileWidth } from '../tree/tiles.js';
-import type { TilePlace, TileStore } from '../tree/tile-store.js';
+import type { TileRange, TileStore } from '../tree/tile-store.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** An event and the index of its leaf. */
@@ -13,7 +13,7 @@ export interface IndexedEvent<Event extends StoredEvent = LogEvent> {
   readonly event: Event;
 }
 
-/** A place in the log: the index of an event, or a time, which stands for the last event recorded until then. */
+/** A position in the log: the index of an event, or a time, which stands for the last event recorded until then. */
 export type Moment = { readonly index: number } | { readonly time: Date };
 
 /** What all found events have in common; an absent kind is not asked for. */
@@ -84,8 +84,8 @@ export function makeAuditHistory(deps: {
     const tile = await firstTileBeyond(time, size);
     const events = await eventsOfTile(tile, size);
     // The running maximum before the tile is not later than the time, so each event decides by its own time.
-    const place = events.findIndex(({ recordedAt }) => recordedAt > time);
-    return tile * tileWidth + (place < 0 ? events.length : place);
+    const offset = events.findIndex(({ recordedAt }) => recordedAt > time);
+    return tile * tileWidth + (offset < 0 ? events.length : offset);
   }
 
   /** Returns the index of the last event that `countUntil` counts; null when there is none. */
@@ -126,8 +126,8 @@ export function makeAuditHistory(deps: {
       if (!isCandidate) continue;
       const inTile = await eventsOfTile(tile, highest + 1);
       read += inTile.length;
-      for (const [place, event] of [...inTile.entries()].reverse()) {
-        const index = tile * tileWidth + place;
+      for (const [offset, event] of [...inTile.entries()].reverse()) {
+        const index = tile * tileWidth + offset;
         if (index < from) break;
         if (!(await matches(terms, event))) continue;
         if (events.length === limit || characters > foundMax) return { events, next: index + 1 };
@@ -148,7 +148,7 @@ export function makeAuditHistory(deps: {
     const mayContainAll = makeMayContain(inFilter);
     for (let top = highest; top >= lowest; top -= filtersPerRead) {
       const length = Math.min(filtersPerRead, top - lowest + 1);
-      const range = Array.from({ length }, (_, place) => top - place);
+      const range = Array.from({ length }, (_, offset) => top - offset);
       const filters = inFilter.length === 0 ? new Map<number, Buffer>() : await tiles.readFilters(range);
       for (const tile of range) {
         const filter = filters.get(tile);
@@ -159,23 +159,23 @@ export function makeAuditHistory(deps: {
   }
 
   /**
-   * Returns the first tile whose running maximum is later than the time. The tile may be the partial one, whose place
+   * Returns the first tile whose running maximum is later than the time. The tile may be the partial one, whose range
    * covers events beyond the size and so decides nothing.
    */
   async function firstTileBeyond(time: Date, size: number): Promise<number> {
     let [low, high] = [0, Math.floor(size / tileWidth)];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if ((await placeOf(middle)).time > time) high = middle;
+      if ((await rangeOf(middle)).time > time) high = middle;
       else low = middle + 1;
     }
     return low;
   }
 
-  async function placeOf(tile: number): Promise<TilePlace> {
+  async function rangeOf(tile: number): Promise<TileRange> {
     const [stored] = await tree.tiles([{ level: 0, index: tile }]);
-    if (stored?.place == null) throw new Error('a tile of level 0 has no place');
-    return stored.place;
+    if (stored?.range == null) throw new Error('a tile of level 0 has no range');
+    return stored.range;
   }
 
   async function matches({ stream, type, actor, project }: EventTerms, event: StoredEvent): Promise<boolean> {

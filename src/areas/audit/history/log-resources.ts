@@ -45,7 +45,7 @@ export function makeLogResources({
       const found = await eventsOnce(index, width);
       return kind === 'entries'
         ? Buffer.concat(found.map((event) => bundled(entryOf(event))))
-        : Buffer.from(found.map((event, place) => lineOf(index * tileWidth + place, event)).join(''));
+        : Buffer.from(found.map((event, offset) => lineOf(index * tileWidth + offset, event)).join(''));
     },
     events,
   };
@@ -63,7 +63,7 @@ export function makeLogResources({
   async function events(index: number, width: number): Promise<readonly LogEvent[]> {
     const [tile] = await tree.tiles([{ level: 0, index }]);
     const found: LogEvent[] = [];
-    let cursor = tile?.place?.after ?? null;
+    let cursor = tile?.range?.after ?? null;
     while (found.length < width) {
       // Many searches at once read one page of the log in a turn of the process.
       await pace.spend({ bytes: 0, elements: (width - found.length) * elementsOfRecord });

@@ -23,46 +23,46 @@ export class FolderProblem extends Error {
 
 const filePattern = /^\d{20}$/;
 
-/** A place where the service keeps checkpoints. */
-interface CheckpointPlace {
+/** A folder where the service keeps checkpoints. */
+interface FolderPath {
   readonly source: CheckpointFolder['source'];
   readonly path: string;
-  /** The name of the place in sentences. */
+  /** The name of the folder in sentences. */
   readonly name: string;
   /** So many of the newest checkpoints of an origin stay. */
   readonly newest: number;
 }
 
 /** Returns the folder that `AUDIT_CHECKPOINT_DIR` names. It keeps all checkpoints. */
-export function outsidePlace(path: string): CheckpointPlace {
+export function outsidePath(path: string): FolderPath {
   return { source: 'folder', path, name: 'AUDIT_CHECKPOINT_DIR', newest: Infinity };
 }
 
 /**
- * Returns the places of a process: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log.
+ * Returns the folders of a process: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log.
  * @param directory of `AUDIT_CHECKPOINT_DIR`
  * @param keyFile path of the `keys.json` that the service writes; null where it writes none
  */
-export function checkpointPlaces(paths: {
+export function checkpointPaths(paths: {
   readonly directory: string | undefined;
   readonly dataDirectory: string;
   readonly keyFile: string | null;
-}): readonly CheckpointPlace[] {
+}): readonly FolderPath[] {
   const { directory, dataDirectory, keyFile } = paths;
-  const place = (source: CheckpointPlace['source'], path: string, newest: number): CheckpointPlace => ({
+  const folder = (source: FolderPath['source'], path: string, newest: number): FolderPath => ({
     ...{ source, path, newest },
     name: path,
   });
   return [
     directory === undefined
-      ? place('folder', join(dataDirectory, 'checkpoints'), 10)
-      : outsidePlace(directory),
-    ...(keyFile === null ? [] : [place('keys', `${keyFile}.checkpoint`, 1)]),
+      ? folder('folder', join(dataDirectory, 'checkpoints'), 10)
+      : outsidePath(directory),
+    ...(keyFile === null ? [] : [folder('keys', `${keyFile}.checkpoint`, 1)]),
   ];
 }
 
-export function makeCheckpointFolder(place: CheckpointPlace): CheckpointFolder {
-  const { source, path, name } = place;
+export function makeCheckpointFolder(at: FolderPath): CheckpointFolder {
+  const { source, path, name } = at;
   const attempt = attemptAt(name);
   return {
     source,
@@ -100,7 +100,7 @@ export function makeCheckpointFolder(place: CheckpointPlace): CheckpointFolder {
           // A full disk fails every attempt, and each would leave a file.
           await rm(temporary, { force: true });
         }
-        for (const older of (await listed(folder)).slice(0, -place.newest)) await unlink(join(folder, older));
+        for (const older of (await listed(folder)).slice(0, -at.newest)) await unlink(join(folder, older));
         const directory = await open(folder, 'r');
         await directory.sync().finally(() => directory.close());
       }),
@@ -108,7 +108,7 @@ export function makeCheckpointFolder(place: CheckpointPlace): CheckpointFolder {
 }
 
 /** Checks at the start that checkpoints can be written. @throws FolderProblem */
-export async function checkCheckpointFolder({ path, name }: CheckpointPlace): Promise<void> {
+export async function checkCheckpointFolder({ path, name }: FolderPath): Promise<void> {
   await attemptAt(name)(async () => {
     await mkdir(path, { recursive: true });
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -59,11 +59,11 @@ export function makePages(deps: {
       deps.onMissing();
       throw new StoreUnavailable('a tile of the audit log is missing and is written again from the log');
     }
-    const place = hashes.findIndex((hash, at) => tile.hashes[at]?.equals(hash) !== true);
-    if (place < 0) return null;
+    const offset = hashes.findIndex((hash, at) => tile.hashes[at]?.equals(hash) !== true);
+    if (offset < 0) return null;
     return level === 0
-      ? `the event at index ${index * tileWidth + place} is not the one in the tile 0/${index}`
-      : `the tile ${level}/${index} holds another hash at ${place} than the tiles below`;
+      ? `the event at index ${index * tileWidth + offset} is not the one in the tile 0/${index}`
+      : `the tile ${level}/${index} holds another hash at ${offset} than the tiles below`;
   }
 }
 

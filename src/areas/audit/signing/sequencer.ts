@@ -22,7 +22,7 @@ export interface StoredLog extends SequencedLog {
   readonly atHead: boolean;
 }
 
-/** Why the sequencing does not go on: a sentence with the place, without data of the event. */
+/** Why the sequencing does not go on: a sentence with the event, without data of the event. */
 interface SequencerProblem {
   readonly reason: string;
   readonly kind: 'unreadable-event' | 'replaced-log' | 'damaged-tiles' | 'tile-differs' | 'defect';
@@ -138,10 +138,10 @@ export function makeSequencer(deps: {
     };
 
     async function takeAll(events: readonly LogEvent[]): Promise<void> {
-      for (const [place, event] of events.entries()) {
+      for (const [offset, event] of events.entries()) {
         await take(accumulator, event);
         isDirty = true;
-        if (place % leavesPerTurn === leavesPerTurn - 1) await new Promise(setImmediate);
+        if (offset % leavesPerTurn === leavesPerTurn - 1) await new Promise(setImmediate);
         if (isEnding()) return;
       }
     }
@@ -201,7 +201,7 @@ export function makeSequencer(deps: {
     });
     // Tiles that were deleted are written again from the first event.
     if (edge.length < wanted.length) return null;
-    const after = edge.find(({ level }) => level === 0)?.place?.after ?? null;
+    const after = edge.find(({ level }) => level === 0)?.range?.after ?? null;
     const width = head.size % tileWidth;
     const events = width === 0 ? [] : await readEvents(after, width);
     return { head, edge, events };

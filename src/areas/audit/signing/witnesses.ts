@@ -58,14 +58,14 @@ const postponed: readonly number[] = [408, 425, 429];
 /** @throws Error with a sentence that names the line, for a file of another form */
 export function parseWitnesses(text: string): readonly Witness[] {
   const witnesses: Witness[] = [];
-  for (const [place, line] of text.split('\n').entries()) {
+  for (const [index, line] of text.split('\n').entries()) {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const [vkey = '', url = '', ...rest] = trimmed.split(/\s+/);
     const verifier = parseVkey(vkey);
     const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
     if (verifier?.isWitness !== true || !isUrl || rest.length > 0) {
-      throw new Error(`line ${place + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
+      throw new Error(`line ${index + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
     }
     witnesses.push({ verifier, url: url.replace(/\/$/, '') });
   }

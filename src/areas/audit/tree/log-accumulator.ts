@@ -3,7 +3,7 @@ import type { LogEvent, Position, StoredEvent } from '../../../event-sourcing/po
 import { filterTerm, makeFilter } from '../history/filter.js';
 import { entryOf } from './canonical-json.js';
 import { type Hash, leafHash } from './merkle.js';
-import type { LogHead, StoredTile, TilePlace, TileToStore } from './tile-store.js';
+import type { LogHead, StoredTile, TileRange, TileToStore } from './tile-store.js';
 import { makeGrowingTree } from './tiles.js';
 
 /** The stream category and the event type by which an operator begins another origin: src/areas/audit/signing/README.md#contradictions-of-the-audit-log. */
@@ -63,10 +63,10 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
       [last, position, time] = [event, event.position, highest];
       restart = restartOf(event) ?? restart;
       if (filled.length === 0) return;
-      const place: TilePlace = { after, until: event.position, time: highest };
+      const range: TileRange = { after, until: event.position, time: highest };
       full.push(
         ...filled.map((tile) =>
-          tile.level === 0 ? { ...tile, place, filter: makeFilter(terms) } : { ...tile, place: null },
+          tile.level === 0 ? { ...tile, range, filter: makeFilter(terms) } : { ...tile, range: null },
         ),
       );
       terms = new Set();
@@ -90,8 +90,8 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
         const width = `${index}/${hashes.length}`;
         if (taken.get(level) === width || position === null || time === null) continue;
         taken.set(level, width);
-        const place = level === 0 ? { after, until: position, time } : null;
-        tiles.push({ level, index, hashes, place });
+        const range = level === 0 ? { after, until: position, time } : null;
+        tiles.push({ level, index, hashes, range });
       }
       return tiles;
     },
@@ -106,8 +106,8 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
 
 function afterOf(stored: StoredEnd | null): Position | null {
   if (stored === null) return null;
-  const place = stored.edge.find(({ level }) => level === 0)?.place;
-  return place === undefined || place === null ? stored.head.position : place.after;
+  const range = stored.edge.find(({ level }) => level === 0)?.range;
+  return range === undefined || range === null ? stored.head.position : range.after;
 }
 
 function termsOf(

@@ -61,7 +61,7 @@ export async function* logUntil(
 ): AsyncGenerator<IndexedPart> {
   let count = 0;
   for await (const { events, share } of log) {
-    const indexed = events.map((event, place) => ({ index: count + place, event }));
+    const indexed = events.map((event, offset) => ({ index: count + offset, event }));
     const end = indexed.findIndex(({ index, event }) => isBeyond(index, event, until));
     const counting = end < 0 ? indexed : indexed.slice(0, end);
     count += counting.length;

@@ -16,8 +16,8 @@ export const auditCollection = 'audit_log';
 
 const hashBytes = 32;
 
-/** The place of a level-0 tile in the log. */
-export interface TilePlace {
+/** The range of a level-0 tile in the log. */
+export interface TileRange {
   /** The position after which the tile's events follow; null at the start of the log. */
   readonly after: Position | null;
   /** The position of its last event. */
@@ -26,9 +26,9 @@ export interface TilePlace {
   readonly time: Date;
 }
 
-/** A tile as the store holds it. `place` is null above level 0. */
+/** A tile as the store holds it. `range` is null above level 0. */
 export interface StoredTile extends Tile {
-  readonly place: TilePlace | null;
+  readonly range: TileRange | null;
 }
 
 /** The end of the sequenced log. The store writes it after the tiles that it covers. */
@@ -79,7 +79,7 @@ const headSchema = z.strictObject({
   restart: z.string().nullable(),
 });
 
-/** A level-0 tile with its place and, when full, the filter of its events; or a tile above. */
+/** A level-0 tile with its range and, when full, the filter of its events; or a tile above. */
 export type TileToStore = StoredTile & { readonly filter?: Buffer };
 
 /**
@@ -111,13 +111,13 @@ export function makeTileStore(readModelStore: ReadModelStore) {
     },
     /**
      * Writes tiles and their filters.
-     * @throws TileDiffers when a stored tile has another hash at a place that both hold; StoreUnavailable
+     * @throws TileDiffers when a stored tile has another hash at an offset that both hold; StoreUnavailable
      */
     writeTiles: async (tiles: readonly TileToStore[]) => {
       const writes = tiles.flatMap(tileWrites);
       const outcomes = await readModelStore.write(auditCollection, writes);
       const refused = new Set(
-        writes.filter((_, place) => outcomes[place] === 'refused').map(({ document }) => document.id),
+        writes.filter((_, at) => outcomes[at] === 'refused').map(({ document }) => document.id),
       );
       await compare(tiles.filter((tile) => refused.has(tileId(tile))));
     },
@@ -137,7 +137,7 @@ export function makeTileStore(readModelStore: ReadModelStore) {
     const stored = new Map((await readTiles(tiles)).map((tile) => [tileId(tile), tile.hashes]));
     for (const tile of tiles) {
       const hashes = stored.get(tileId(tile)) ?? [];
-      const isHeld = tile.hashes.every((hash, place) => hashes[place]?.equals(hash) === true);
+      const isHeld = tile.hashes.every((hash, at) => hashes[at]?.equals(hash) === true);
       if (!isHeld) throw new TileDiffers(tile);
     }
   }
@@ -152,9 +152,9 @@ function filterId(index: number): string {
   return `filter/${index}`;
 }
 
-function tileWrites({ level, index, hashes, place, filter }: TileToStore): readonly DocumentWrite[] {
+function tileWrites({ level, index, hashes, range, filter }: TileToStore): readonly DocumentWrite[] {
   const placed =
-    place === null ? {} : { after: place.after, until: place.until, time: place.time.toISOString() };
+    range === null ? {} : { after: range.after, until: range.until, time: range.time.toISOString() };
   const revision = BigInt(hashes.length - 1);
   const body = { hashes: Buffer.concat(hashes).toString('base64'), ...placed };
   const tile = { id: tileId({ level, index }), revision, body };
@@ -180,8 +180,8 @@ function storedTile(document: StoredDocument): StoredTile {
   }
   const hashes: Hash[] = [];
   for (let at = 0; at < bytes.length; at += hashBytes) hashes.push(bytes.subarray(at, at + hashBytes));
-  const place = until === undefined || highest === undefined ? null : { after, until, time: highest };
-  return { level: level ?? 0, index: index ?? 0, hashes, place };
+  const range = until === undefined || highest === undefined ? null : { after, until, time: highest };
+  return { level: level ?? 0, index: index ?? 0, hashes, range };
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, { id, body }: StoredDocument): z.output<Schema> {

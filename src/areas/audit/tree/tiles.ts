@@ -41,10 +41,10 @@ export function parseTilePath(path: string): TilePath | null {
 function tileNumber(index: number): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
-  return groups.map((group, place) => (place < groups.length - 1 ? `x${group}` : group)).join('/');
+  return groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join('/');
 }
 
-/** A tile by its place in the tree. Its hashes are the nodes of the tree's level `8 * level`. */
+/** A tile by its coordinates in the tree. Its hashes are the nodes of the tree's level `8 * level`. */
 export interface TileName {
   readonly level: number;
   readonly index: number;

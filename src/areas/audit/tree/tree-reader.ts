@@ -37,8 +37,8 @@ export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: (
 
   async function hashesOf(nodes: readonly TreeNode[]): Promise<readonly Hash[]> {
     const found = await tiles(nodes.map(tileOfNode));
-    return nodes.map((node, place) => {
-      const hash = hashInTile(found[place]?.hashes ?? [], node);
+    return nodes.map((node, offset) => {
+      const hash = hashInTile(found[offset]?.hashes ?? [], node);
       if (hash === null) throw missing();
       return hash;
     });

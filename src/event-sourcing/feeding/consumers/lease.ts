@@ -48,7 +48,7 @@ export interface Lease {
   /** Notes that a consumer has stopped in this process. A process in which it has not stopped takes the lease over. */
   stopped(consumer: string): void;
   /** Returns the consumers of `add` that the owner does not feed. All of them, where no process renews the record. */
-  unfed(): readonly string[];
+  stalled(): readonly string[];
   /** Returns the progress of each consumer that `add` has named. */
   progress(): ReadonlyMap<string, Progress>;
   /** Calls the listener when this process becomes the owner, or is it no more. @returns a function that removes it */
@@ -104,7 +104,7 @@ export function makeLease(deps: {
     ...consumers,
     isOwner,
     record: () => (isOwner() ? consumers.record() : found),
-    unfed: () => consumers.unfed(isOwner() ? null : (found?.feeds ?? [])),
+    stalled: () => consumers.stalled(isOwner() ? null : (found?.feeds ?? [])),
     elsewhere: () => (isOwner() ? null : found),
     start: () => {
       key = deps.keyOf([...consumers.progress().keys()]);
@@ -177,7 +177,7 @@ export function makeSoleLease(id: string): Lease {
   return {
     ...consumers,
     isOwner: () => true,
-    unfed: () => consumers.unfed(null),
+    stalled: () => consumers.stalled(null),
     elsewhere: () => null,
     start: () => undefined,
     stop: () => Promise.resolve(),
@@ -201,10 +201,10 @@ function makeConsumers(id: string) {
       ended.add(consumer);
     },
     /** @param feeds what another owner feeds; null: this process is the owner */
-    unfed: (feeds: readonly string[] | null): readonly string[] => {
+    stalled: (feeds: readonly string[] | null): readonly string[] => {
       if (feeds === null) return [...ended];
-      const fed = new Set(feeds);
-      return [...reporters.keys()].filter((consumer) => !fed.has(consumer));
+      const active = new Set(feeds);
+      return [...reporters.keys()].filter((consumer) => !active.has(consumer));
     },
     /** Returns what this process writes as the owner. */
     record: (): LeaseRecord => {

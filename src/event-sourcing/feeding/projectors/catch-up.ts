@@ -1,10 +1,10 @@
 import { fingerprintOf, makeLoadOwnCheckpoint } from '../checkpoints.js';
-import type { SetApartItem } from '../set-apart.js';
+import type { Quarantined } from '../quarantine.js';
 import type { Clock } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, ReadCategory } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
+import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
 import { loadCheckpoint, saveCheckpoint } from '../../ports/records.js';
 
 /** Large pages cost less for each event, and the caller serves no request. */
@@ -30,10 +30,10 @@ export async function catchUp(
     readonly inOneWrite: (work: () => Promise<void>, options: { readonly wait: boolean }) => Promise<boolean>;
     readonly clock: Clock;
   },
-  targets: readonly FedCollection[],
+  targets: readonly ActiveCollection[],
   options: {
     readonly isEnding: () => boolean;
-    readonly onSetApart: (collection: string, stream: SetApartItem) => void;
+    readonly onQuarantined: (collection: string, stream: Quarantined) => void;
   },
 ): Promise<void> {
   const { eventStore, readModelStore } = deps;
@@ -54,17 +54,17 @@ export async function catchUp(
     if (isWritten && page.atHead) return;
   }
 
-  async function makeFeed(target: FedCollection): Promise<{
+  async function makeFeed(target: ActiveCollection): Promise<{
     readonly collection: string;
     readonly pending: ReturnType<typeof makePending>;
   }> {
     const { collection } = target;
-    const apart = makeStreamsApart(readModelStore, collection, (stream) => {
-      options.onSetApart(collection, stream);
+    const quarantine = quarantineOf(readModelStore, collection, (stream) => {
+      options.onQuarantined(collection, stream);
     });
-    // The streams that are set apart already count too.
-    await apart.load();
-    return { collection, pending: makePending({ ...deps, apart }, target) };
+    // The streams that are quarantined already count too.
+    await quarantine.load();
+    return { collection, pending: makePending({ ...deps, quarantine }, target) };
   }
 
   /** Returns the position before which every collection contains the log; null where one has no checkpoint. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { SetApartItem } from '../set-apart.js';
+import type { Quarantined } from '../quarantine.js';
 import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
@@ -11,7 +11,7 @@ import type { AnyView } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { feedCollection, type ProjectionStatus } from './projector-task.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
-import { makeViewWatch, type Standing } from './view-watch.js';
+import { makeViewWatch, type StalledConsumer } from './view-watch.js';
 
 export type { ProjectionStatus } from './projector-task.js';
 
@@ -20,7 +20,7 @@ interface ProjectionEvents {
   /** A projection stopped. The others go on; readers of this one get the documents written so far. */
   readonly onStopped: (collection: string, error: unknown) => void;
   /** A stream cannot be taken in. Its document stays at its last revision, and the others go on. */
-  readonly onSetApart?: (collection: string, stream: SetApartItem) => void;
+  readonly onQuarantined?: (collection: string, stream: Quarantined) => void;
   readonly onRebuilt: (collection: string, differences: { compared: number; different: number }) => void;
 }
 
@@ -34,9 +34,9 @@ export interface ProjectionRunner {
   live(): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] };
   /** Returns whether the view contains the log up to a position, by this process or the record of another owner. */
   shows(view: Pick<AnyView, 'name'>, position: Position): boolean;
-  /** Returns the views and reactions that no process has fed for 15 s while the log moved. */
-  unfed(): readonly Standing[];
-  /** Returns `unfed` as sentences. */
+  /** Returns the views and reactions that no process feeds for 15 s while the log moved. */
+  stalled(): readonly StalledConsumer[];
+  /** Returns `stalled` as sentences. */
   problems(): readonly string[];
   /** Returns for how long each view has been behind the log, as the process knows that feeds it; by name. */
   lagsMs(): ReadonlyMap<string, number>;
@@ -95,13 +95,13 @@ export async function startProjections(
       statuses: projections.flatMap((projection) => liveStatus(projection) ?? []),
     }),
     shows: watch.shows,
-    unfed: watch.unfed,
+    stalled: watch.stalled,
     problems: () =>
       watch
-        .unfed()
+        .stalled()
         .map(
           ({ consumer, forMs }) =>
-            `no process has fed ${nameOf(consumer)} for ${Math.round(forMs / 1_000)} s`,
+            `${nameOf(consumer)} is stalled: no process feeds it for ${Math.round(forMs / 1_000)} s`,
         ),
     positions: () =>
       projections.map((projection) => ({
@@ -123,7 +123,7 @@ export async function startProjections(
       name: viewConsumer(projection),
       tasks: (running: readonly ProjectionStatus[]) =>
         new Map(
-          fedCollections(projection, running).map((collection) => [
+          activeCollections(projection, running).map((collection) => [
             collection,
             (signal: AbortSignal) =>
               feedCollection(deps, {
@@ -131,8 +131,8 @@ export async function startProjections(
                 onRetry: (error, attempt) => {
                   events.onRetry(collection, error, attempt);
                 },
-                onSetApart: (stream) => {
-                  events.onSetApart?.(collection, stream);
+                onQuarantined: (stream) => {
+                  events.onQuarantined?.(collection, stream);
                 },
                 onRead: watch.noteRead,
               }),
@@ -188,10 +188,10 @@ export async function startProjections(
     await watch.tick();
   }
 
-  /** While the registry cannot be read, the collections that are fed stay as they are. */
-  function fedCollections(projection: AnyView, running: readonly ProjectionStatus[]): readonly string[] {
+  /** While the registry cannot be read, the active collections stay as they are. */
+  function activeCollections(projection: AnyView, running: readonly ProjectionStatus[]): readonly string[] {
     try {
-      return generations.fedCollections(projection);
+      return generations.activeCollections(projection);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       return running.map(({ collection }) => collection);

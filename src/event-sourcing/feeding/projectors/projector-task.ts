@@ -1,4 +1,4 @@
-import type { SetApartItem } from '../set-apart.js';
+import type { Quarantined } from '../quarantine.js';
 import { countAfter } from '../read-log.js';
 import { isForLackOfRoom } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
@@ -14,8 +14,8 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly reason: string | null;
 }
 
-/** The most events that a held collection may lack. Lists lack the documents that these events would add. */
-const heldEventsMax = 1_000;
+/** The most events that a stale collection may lack. Lists lack the documents that these events would add. */
+const staleEventsMax = 1_000;
 
 /** Runs the projector of one collection in this process. */
 export function feedCollection(
@@ -27,40 +27,40 @@ export function feedCollection(
     readonly startHead: Position | null;
     readonly signal: AbortSignal;
     readonly onRetry: (error: Error, attempt: number) => void;
-    readonly onSetApart: (stream: SetApartItem) => void;
+    readonly onQuarantined: (stream: Quarantined) => void;
     /** Receives the position up to which the projector has read the log. */
     readonly onRead: (position: Position | null) => void;
   },
 ): { readonly status: () => ProjectionStatus; readonly done: Promise<void> } {
-  const { projection, collection, startHead, signal, onRetry, onSetApart, onRead } = options;
+  const { projection, collection, startHead, signal, onRetry, onQuarantined, onRead } = options;
   let status: ProjectionStatus = {
     ...{ projection, collection, state: 'catching-up', reason: null },
-    ...{ position: null, atHead: false, lastEventAt: null, setApart: 0 },
+    ...{ position: null, atHead: false, lastEventAt: null, quarantined: 0 },
   };
   const onProgress = (progress: ProjectorProgress): void => {
     const isLive = status.state === 'live' || isReached(progress.position, startHead);
     status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
-    if (progress.atHead) deps.held?.delete(collection);
+    if (progress.atHead) deps.stale?.delete(collection);
   };
   const done = runProjector(
     deps,
     { projection, collection },
-    { signal, onProgress, onRetry: retry, onRead, onSetApart },
+    { signal, onProgress, onRetry: retry, onRead, onQuarantined },
   );
-  return { status: () => status, done: done.finally(() => deps.held?.delete(collection)) };
+  return { status: () => status, done: done.finally(() => deps.stale?.delete(collection)) };
 
   function retry(error: Error, attempt: number): void {
     onRetry(error, attempt);
     if (!isForLackOfRoom(error)) return;
     // A failed look has the reason of a failed attempt, and follows the next attempt again.
-    void holdIfClose().catch(() => undefined);
+    void noteIfClose().catch(() => undefined);
   }
 
-  /** Holds a collection that was fed before and lacks only the newest events. Readers cannot make up for more. */
-  async function holdIfClose(): Promise<void> {
+  /** Notes a collection as stale that was active before and lacks only the newest events. Readers cannot make up for more. */
+  async function noteIfClose(): Promise<void> {
     const { position } = status;
     if (position === null) return;
-    const { isAll } = await countAfter(deps.eventStore, position, heldEventsMax);
-    if (isAll && status.position === position) deps.held?.add(collection);
+    const { isAll } = await countAfter(deps.eventStore, position, staleEventsMax);
+    if (isAll && status.position === position) deps.stale?.add(collection);
   }
 }

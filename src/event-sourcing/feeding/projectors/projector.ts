@@ -1,11 +1,11 @@
 import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../checkpoints.js';
-import type { SetApartItem } from '../set-apart.js';
+import type { Quarantined } from '../quarantine.js';
 import { followLog, type ConsumerRun } from '../follow-log.js';
 import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
 import type { DocumentWriter } from '../../views/document-writer.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
-import { type FedCollection, makePending, makeStreamsApart } from '../../views/pending-totals.js';
+import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { isTally } from '../../views/projection.js';
 import { loadCheckpoint } from '../../ports/records.js';
@@ -18,7 +18,7 @@ export interface ProjectorDeps {
   /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
   readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
   /** Receives the collections that lack events because their store has no room. */
-  readonly held?: Set<string>;
+  readonly stale?: Set<string>;
 }
 
 export interface ProjectorProgress {
@@ -28,8 +28,8 @@ export interface ProjectorProgress {
   readonly atHead: boolean;
   /** The recorded time of the last event that it passed; null before the first. */
   readonly lastEventAt: Date | null;
-  /** The number of streams that it has set apart. */
-  readonly setApart?: number;
+  /** The number of streams that it has quarantined. */
+  readonly quarantined?: number;
 }
 
 /** While it catches up, the projector writes documents at the latest after this time. */
@@ -39,18 +39,18 @@ const writeMs = 1_000;
  * Feeds one collection from the log until the signal aborts: folds the events of the view's streams into documents,
  * writes them under their guards, then moves the checkpoint. Any number of projectors may feed one collection: a
  * document takes revision r + 1 and no other, so all end in the same documents. Retries while a store is unavailable.
- * @throws StoreDamaged, or UndecodableEvent when too many streams are set apart: the projection must stop
+ * @throws StoreDamaged, or UndecodableEvent when too many streams are quarantined: the projection must stop
  */
 export async function runProjector(
   deps: ProjectorDeps,
-  { projection, collection }: FedCollection,
+  { projection, collection }: ActiveCollection,
   options: {
     readonly signal: AbortSignal;
     readonly onProgress: (progress: ProjectorProgress) => void;
     readonly onRetry: (error: Error, attempt: number) => void;
     /** Receives the position up to which the projector has read the log. */
     readonly onRead?: (position: Position | null) => void;
-    readonly onSetApart?: (stream: SetApartItem) => void;
+    readonly onQuarantined?: (stream: Quarantined) => void;
   },
 ): Promise<void> {
   const { readModelStore, clock, documentWriter } = deps;
@@ -59,7 +59,7 @@ export async function runProjector(
   const loadOwnCheckpoint = makeLoadOwnCheckpoint({ ...deps, load }, `the view ${collection}`);
   // Kept across subscriptions, so that a series of short ones saves checkpoints too.
   const saver = makeCheckpointSaver(deps, collection);
-  const apart = makeStreamsApart(readModelStore, collection, (stream) => options.onSetApart?.(stream));
+  const quarantine = quarantineOf(readModelStore, collection, (stream) => options.onQuarantined?.(stream));
   const nowMs = (): number => steadyMsOf(clock);
   await followLog(deps, { signal, begin, onRetry });
 
@@ -67,9 +67,9 @@ export async function runProjector(
   async function begin(_: AbortController, progressed: () => void): Promise<ConsumerRun> {
     const { checkpoint } = await loadOwnCheckpoint();
     saver.begin(checkpoint);
-    const pending = makePending({ ...deps, apart }, { projection, collection });
-    for (const record of await apart.load()) {
-      await apart.takeBack(record, async () => {
+    const pending = makePending({ ...deps, quarantine }, { projection, collection });
+    for (const record of await quarantine.load()) {
+      await quarantine.takeBack(record, async () => {
         await pending.writeWholeStream(record.id);
         return true;
       });
@@ -86,7 +86,7 @@ export async function runProjector(
     // The write of a batch overlaps the read and fold of the next one.
     let writing: Promise<void> = Promise.resolve();
     options.onRead?.(after);
-    onProgress({ position: after, atHead: false, lastEventAt: null, setApart: apart.count() });
+    onProgress({ position: after, atHead: false, lastEventAt: null, quarantined: quarantine.count() });
     return {
       after,
       take: takePage,
@@ -135,7 +135,7 @@ export async function runProjector(
         position: pages.position,
         atHead: pages.atHead,
         lastEventAt: pages.lastEvent?.recordedAt ?? null,
-        setApart: apart.count(),
+        quarantined: quarantine.count(),
       });
       progressed();
       // The other processes check by a checkpoint that their log is the same one.

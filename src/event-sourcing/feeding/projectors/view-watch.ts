@@ -11,8 +11,8 @@ import { isReached } from './projector.js';
 import type { ProjectionStatus } from './projector-task.js';
 import { loadCheckpoint } from '../../ports/records.js';
 
-/** A consumer that no process has fed for a while. */
-export interface Standing {
+/** A consumer that no process feeds for a while. */
+export interface StalledConsumer {
   readonly consumer: string;
   readonly forMs: number;
 }
@@ -26,13 +26,13 @@ interface ViewWatch {
   /** Returns whether each view has reached the head of the log at start. */
   readonly reached: () => boolean;
   readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
-  readonly unfed: () => readonly Standing[];
+  readonly stalled: () => readonly StalledConsumer[];
   readonly lagMs: (projection: AnyView) => number;
   /** Returns the position up to which the live collection contains the log, as this process knows it. */
   readonly positionOf: (projection: AnyView) => Position | null;
 }
 
-const unfedAfterMs = 15_000;
+const stalledAfterMs = 15_000;
 /** A process that does not feed reads the head of the log every fifth tick. */
 const headTicks = 5;
 
@@ -43,7 +43,7 @@ export function makeViewWatch(deps: {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly startHead: Position | null;
-  readonly held?: ReadonlySet<string>;
+  readonly stale?: ReadonlySet<string>;
   /** Returns the status of a collection's projector in this process. */
   readonly statusOf: (collection: string) => ProjectionStatus | null;
 }): ViewWatch {
@@ -87,11 +87,11 @@ export function makeViewWatch(deps: {
     },
     positionOf: (projection) => look(projection).position,
     lagMs: (projection) => look(projection).lagMs,
-    unfed: () =>
+    stalled: () =>
       [...noted]
         // Up to the last note: while the stores cannot be read, nothing shows whether a consumer stands still.
         .map(([consumer, { sinceMs, notedMs }]) => ({ consumer, forMs: notedMs - sinceMs }))
-        .filter(({ forMs }) => forMs >= unfedAfterMs),
+        .filter(({ forMs }) => forMs >= stalledAfterMs),
   };
 
   /**
@@ -155,8 +155,8 @@ export function makeViewWatch(deps: {
       const isThere = isElsewhere
         ? isReached(position, startHead) && (isChecked || startHead === null)
         : here?.state === 'live';
-      // Readers fold what a held collection lacks.
-      if (isThere || deps.held?.has(live) === true) ready.add(projection);
+      // Readers fold what a stale collection lacks.
+      if (isThere || deps.stale?.has(live) === true) ready.add(projection);
     }
   }
 
@@ -167,10 +167,10 @@ export function makeViewWatch(deps: {
       .map(({ projection, position }) => [viewConsumer(projection), position] as const);
     // A reaction saves no checkpoint while its events wait, so the record of the owner counts. No receiver of events makes the
     // service unready, so endpoints do not count.
-    const unfed = lease.unfed().filter(isReactionConsumer);
+    const stalled = lease.stalled().filter(isReactionConsumer);
     const notedMs = elapsedMs();
     noted = new Map(
-      [...waiting, ...unfed.map((consumer) => [consumer, null] as const)].map(([consumer, progress]) => {
+      [...waiting, ...stalled.map((consumer) => [consumer, null] as const)].map(([consumer, progress]) => {
         const before = noted.get(consumer);
         // One that did not wait at the look before waits since then at the longest.
         const sinceMs =

@@ -18,9 +18,9 @@ const recordSchema = z
     live: z.int().positive(),
     /** The generation that a rebuild fills; processes feed and write it like the live one. */
     building: z.object({ generation: z.int().positive(), announced_at: z.iso.datetime() }).nullable(),
-    /** The former live generation; still fed, for processes that do not know of the switch yet. */
+    /** The former live generation; still active, for processes that do not know of the switch yet. */
     retiring: z.object({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
-    /** The generation that is no longer fed, and is dropped when every process knows that. */
+    /** The generation that is no longer active, and is dropped when every process knows that. */
     dropping: z.object({ generation: z.int().positive(), since: z.iso.datetime() }).nullable(),
     /** The comparison at the last switch: documents at equal revisions, and some ids of different ones. */
     last_rebuild: z
@@ -55,8 +55,8 @@ export interface Generations {
   record(projection: AnyView): GenerationRecord;
   /** Returns the collection that readers use. @throws as `record` */
   liveCollection(projection: AnyView): string;
-  /** Returns the collections that are fed: live, building, retiring. @throws as `record` */
-  fedCollections(projection: AnyView): readonly string[];
+  /** Returns the active collections: live, building, retiring. @throws as `record` */
+  activeCollections(projection: AnyView): readonly string[];
   /** Returns the live collection; null when the last read is stale. */
   knownLive(projection: AnyView): string | null;
   /** Returns whether the registry names a generation besides the live one; false when the last read is stale. */
@@ -99,7 +99,7 @@ export function makeGenerations(deps: {
     },
     record: (projection) => fresh(projection).record,
     liveCollection: (projection) => fresh(projection).collections.live,
-    fedCollections: (projection) => fresh(projection).collections.all,
+    activeCollections: (projection) => fresh(projection).collections.all,
     knownLive: (projection) => known(projection)?.collections.live ?? null,
     isRebuilding: (projection) => {
       const { building, retiring, dropping } = known(projection)?.record ?? {};
@@ -174,7 +174,7 @@ export function makeGenerations(deps: {
           return;
         }
         const { record, version } = parse(projection, stored);
-        await note(projection, { record, version, read, readAtMs, collections: fedBy(projection, record) });
+        await note(projection, { record, version, read, readAtMs, collections: namesOf(projection, record) });
       }),
     );
   }
@@ -211,15 +211,15 @@ interface RegistryEntry {
   /** The number of the read, in the order in which reads began. */
   readonly read: number;
   readonly readAtMs: number;
-  readonly collections: Fed;
+  readonly collections: ActiveCollections;
 }
 
-interface Fed {
+interface ActiveCollections {
   readonly live: string;
   readonly all: readonly string[];
 }
 
-function fedBy(projection: AnyView, record: GenerationRecord): Fed {
+function namesOf(projection: AnyView, record: GenerationRecord): ActiveCollections {
   const live = collectionName(projection, record.live);
   const others = [record.building, record.retiring].filter((other) => other !== null);
   return { live, all: [live, ...others.map((other) => collectionName(projection, other.generation))] };

@@ -2,7 +2,7 @@ import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { dropCheckpoint, listRecords, type NamedRecord, removeRecord } from '../../ports/records.js';
 import { type Generations, registryPrefix } from './generations.js';
 import { collectionName, parseCollectionName, viewVersion } from '../projection.js';
-import { removeSetApart } from '../../feeding/set-apart.js';
+import { removeQuarantine } from '../../feeding/quarantine.js';
 
 /** The names of the removed collections and records. */
 interface Pruned {
@@ -58,7 +58,7 @@ export async function findPrunable({ generations, readModelStore }: PruneDeps): 
   }
 }
 
-/** Drops a collection, its checkpoint, and the records of the streams that it has set apart. Idempotent. */
+/** Drops a collection, its checkpoint, and the records of the streams that it has quarantined. Idempotent. */
 export async function dropGeneration(
   readModelStore: Pick<ReadModelStore, 'dropCollection' | 'get' | 'scan' | 'write'>,
   collection: string,
@@ -66,5 +66,5 @@ export async function dropGeneration(
   // First: without its documents it would claim that an empty collection is complete.
   await dropCheckpoint(readModelStore, collection);
   await readModelStore.dropCollection(collection);
-  await removeSetApart(readModelStore, collection);
+  await removeQuarantine(readModelStore, collection);
 }

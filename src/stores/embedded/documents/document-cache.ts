@@ -76,14 +76,14 @@ export function makeSelectCollections(connection: Connection): () => readonly Co
   const selectAll = connection.query<StoredCollection>(
     `SELECT ${collectionColumns} FROM collections NOT INDEXED ORDER BY number`,
   );
-  const selectPlace = connection.query<readonly [number: bigint]>(
+  const selectNumber = connection.query<readonly [number: bigint]>(
     'SELECT number FROM collections INDEXED BY sqlite_autoindex_collections_1 WHERE name = ?',
   );
   return () =>
     selectAll.all().map((row) => {
       const collection = decodeCollection(row);
       const { name, number } = collection;
-      if (name !== null && selectPlace.get(name)?.[0] !== number)
+      if (name !== null && selectNumber.get(name)?.[0] !== number)
         throw damage(readModelsFormat, 'an index lacks a collection');
       return collection;
     });

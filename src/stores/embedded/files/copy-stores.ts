@@ -8,14 +8,14 @@ import { decodeRow, logChecksum, positionOf } from '../log/event-rows.js';
 import type { LogRow } from '../log/event-writer.js';
 import { damage, readErrorOf } from './failures.js';
 import { eventsFormat, type FileFormat, stateFormat } from './formats.js';
-import { readMark, shortened } from './high-water-mark.js';
+import { readHighWaterMark, shortened } from './high-water-mark.js';
 import {
   checkFormat,
-  markAndSchemaOf,
+  stampAndSchemaOf,
   copiedAlone,
   createSchema,
   hasNoSchema,
-  isMarkedOpen,
+  hasOpenFlag,
   whatIsBeside,
 } from './prepare-file.js';
 import { decodeStateRow, stateColumns, type StateRow } from '../writing/state-store.js';
@@ -119,7 +119,7 @@ export async function copyStores<Beside>(options: {
   }
 
   function markOf(format: FileFormat): number {
-    return readMark(`${join(directory, format.fileName)}.mark`, format);
+    return readHighWaterMark(`${join(directory, format.fileName)}.mark`, format);
   }
 }
 
@@ -227,12 +227,12 @@ export function openSource(directory: string, format: FileFormat): Connection {
   const beside = whatIsBeside(path);
   const connection = openReader(path);
   try {
-    const found = markAndSchemaOf(connection);
+    const found = stampAndSchemaOf(connection);
     if (hasNoSchema(found)) {
       throw new StoreUnavailable(`${path} is empty; start the service once, which begins it`);
     }
     checkFormat(format, found);
-    if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
+    if (beside === 'nothing' && hasOpenFlag(connection, format)) throw copiedAlone(format);
     return connection;
   } catch (error) {
     connection.close();

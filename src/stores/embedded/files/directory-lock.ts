@@ -9,8 +9,8 @@ import { sqliteCode } from './failures.js';
 /** The file that stands in a data directory while a restore fills it. */
 export const unfinishedRestore = 'restore.unfinished';
 
-/** The file that marks a data directory as a replay of another log (docs/audit-history.md#replay). */
-export const replayMark = 'replay.json';
+/** The file that says that a data directory is a replay of another log (docs/audit-history.md#replay). */
+export const replayManifest = 'replay.json';
 
 const lockName = 'lock.db';
 const watchMs = 1_000;

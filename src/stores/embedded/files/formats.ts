@@ -20,7 +20,7 @@ export interface FileFormat {
   readonly openFlagOf: 'log' | 'counter' | null;
 }
 
-/** "STOW": marks a SQLite file as one of this service (`PRAGMA application_id`): src/stores/README.md#the-mark. */
+/** "STOW": stamps a SQLite file as one of this service (`PRAGMA application_id`): src/stores/README.md#the-stamp. */
 export const applicationId = 0x53544f57;
 
 /**

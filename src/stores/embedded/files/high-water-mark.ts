@@ -79,7 +79,7 @@ const readTries = 100;
  * Reads a mark, also while a service raises it; 0 where it is absent or empty.
  * @throws StoreDamaged when it is damaged; StoreUnavailable
  */
-export function readMark(path: string, format: FileFormat): number {
+export function readHighWaterMark(path: string, format: FileFormat): number {
   if (!existsSync(path)) return 0;
   for (let tries = 1; ; tries += 1) {
     const text = accessing(path, () => readFileSync(path, 'latin1'));

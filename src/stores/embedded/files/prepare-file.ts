@@ -23,14 +23,14 @@ export function openWriter(path: string, format: FileFormat): Connection {
   const connection = openConnection(path);
   // The file holds its schema before SQLite begins to use a write-ahead log, so a copy of it alone is recognised.
   if (beside === 'new') createSchema(connection, format);
-  const found = markAndSchemaOf(connection);
+  const found = stampAndSchemaOf(connection);
   if (hasNoSchema(found)) {
     if (beside === 'nothing' && format.openFlagOf !== null) throw copiedAlone(format);
     createSchema(connection, format);
   } else checkFormat(format, found);
   // Only now, because it changes the file, which may be that of another program.
   configure(connection, path, format);
-  if (beside === 'nothing' && isMarkedOpen(connection, format)) throw copiedAlone(format);
+  if (beside === 'nothing' && hasOpenFlag(connection, format)) throw copiedAlone(format);
   return connection;
 }
 
@@ -66,14 +66,14 @@ function schemaOf(connection: Connection): readonly string[] {
     .map(([sql]) => sql.toString());
 }
 
-/** Notes in the file itself that its newest data is in a write-ahead log, until `markClosed`. */
-export function markOpen(connection: Connection, format: FileFormat): void {
-  if (format.openFlagOf === null || isMarkedOpen(connection, format)) return;
+/** Notes in the file itself that its newest data is in a write-ahead log, until `clearOpenFlag`. */
+export function setOpenFlag(connection: Connection, format: FileFormat): void {
+  if (format.openFlagOf === null || hasOpenFlag(connection, format)) return;
   connection.execute(`UPDATE ${format.openFlagOf} SET open = 1; PRAGMA wal_checkpoint(PASSIVE)`);
 }
 
 /** Notes that the file holds all of its data; a checkpoint must follow. A full disk leaves the note as it is. */
-export function markClosed(connection: Connection, format: FileFormat): void {
+export function clearOpenFlag(connection: Connection, format: FileFormat): void {
   if (format.openFlagOf === null) return;
   try {
     connection.execute(`UPDATE ${format.openFlagOf} SET open = 0`);
@@ -95,7 +95,7 @@ export function emptyLog(connection: Connection): void {
 }
 
 /** Tells whether a file notes that its newest data may be in a write-ahead log. */
-export function isMarkedOpen(connection: Connection, { openFlagOf }: FileFormat): boolean {
+export function hasOpenFlag(connection: Connection, { openFlagOf }: FileFormat): boolean {
   if (openFlagOf === null) return false;
   return connection.query<readonly [bigint]>(`SELECT open FROM ${openFlagOf}`).get()?.[0] === 1n;
 }
@@ -144,13 +144,13 @@ export function createSchema(connection: Connection, format: FileFormat): void {
 }
 
 /** Whose a file is, and its tables. */
-interface MarkAndSchema {
+interface StampAndSchema {
   readonly id: number;
   readonly version: number;
   readonly schema: readonly string[];
 }
 
-export function markAndSchemaOf(connection: Connection): MarkAndSchema {
+export function stampAndSchemaOf(connection: Connection): StampAndSchema {
   return {
     id: pragmaNumber(connection, 'application_id'),
     version: pragmaNumber(connection, 'user_version'),
@@ -159,16 +159,16 @@ export function markAndSchemaOf(connection: Connection): MarkAndSchema {
 }
 
 /** Tells whether a file has no schema yet: nothing has written it, or its first transaction did not commit. */
-export function hasNoSchema({ id, version, schema }: MarkAndSchema): boolean {
+export function hasNoSchema({ id, version, schema }: StampAndSchema): boolean {
   return schema.length === 0 && id === 0 && version === 0;
 }
 
 /** @throws StoreDamaged with a sentence for a file of another program, of a newer release, or with another schema */
-export function checkFormat(format: FileFormat, { id, version, schema }: MarkAndSchema): void {
+export function checkFormat(format: FileFormat, { id, version, schema }: StampAndSchema): void {
   const canBeRebuilt = format.withoutItsEnd === null;
   if (id !== applicationId) {
     throw new StoreDamaged(
-      `${format.fileName} does not carry the mark of this program: another one wrote it, or one from before release 1.0.0. ` +
+      `${format.fileName} does not carry the stamp of this program: another one wrote it, or one from before release 1.0.0. ` +
         (canBeRebuilt
           ? `${format.remedy}.`
           : 'This program cannot read it. Keep the directory for the program that wrote it, and set DATA_DIR to an empty one.'),

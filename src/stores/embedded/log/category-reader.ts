@@ -6,7 +6,7 @@ import {
   logPageBytesMax,
 } from '../../../event-sourcing/ports/event-store.js';
 import type { Connection } from '../files/database.js';
-import { type EventReader, assertHeld, endOf, makeEventReader, rowsPerQuery } from './event-reader.js';
+import { type EventReader, assertInLog, endOf, makeEventReader, rowsPerQuery } from './event-reader.js';
 import {
   contentColumn,
   countToReach,
@@ -20,7 +20,7 @@ import { damage, readErrorOf } from '../files/failures.js';
 import { eventsFormat } from '../files/formats.js';
 import { join } from 'node:path';
 import { readLogRow } from './event-writer.js';
-import { readMark, shortened } from '../files/high-water-mark.js';
+import { readHighWaterMark, shortened } from '../files/high-water-mark.js';
 import { openSource } from '../files/copy-stores.js';
 
 /** The log of a data directory, to be read only. */
@@ -57,7 +57,7 @@ export function openLogReader({
     });
   try {
     // The mark follows its commit, so rows that are read after the mark are never behind it.
-    const marked = readMark(`${join(directory, eventsFormat.fileName)}.mark`, eventsFormat);
+    const marked = readHighWaterMark(`${join(directory, eventsFormat.fileName)}.mark`, eventsFormat);
     connection.execute('BEGIN');
     const { logId, head } = attempt(() => readLogRow(connection));
     connection.execute('ROLLBACK');
@@ -193,7 +193,7 @@ export function makeCategoryReader(
     connection.execute('BEGIN');
     try {
       const head = reader.head();
-      assertHeld(from, head);
+      assertInLog(from, head);
       if (!isVerified) verify(head);
       const to = Math.min(from + windowMax, head);
       const json = selectSequences.get(...bounds, from, to)?.[0];

@@ -100,7 +100,7 @@ export function makeEventReader(connection: Connection): EventReader {
 
   function readLog(after: number, limit: number, streamPrefix: string): ReturnType<EventReader['readLog']> {
     const last = head();
-    assertHeld(after, last);
+    assertInLog(after, last);
     const events: LogEvent[] = [];
     let end = after;
     let bytes = 0;
@@ -128,7 +128,7 @@ export function makeEventReader(connection: Connection): EventReader {
 }
 
 /** Refuses a position beyond the end of the log: the read models were built from a newer log. @throws StoreDamaged */
-export function assertHeld(position: number, last: number): void {
+export function assertInLog(position: number, last: number): void {
   if (position <= last) return;
   throw new StoreDamaged(
     `events.db ends at ${last}, but a reader has read up to ${position}: it was replaced by an older one. ` +

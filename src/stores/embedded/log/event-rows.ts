@@ -45,8 +45,8 @@ export function eventChecksum(content: string | Buffer, sequence: number, revisi
 export function decodeRow([sequence, revision, content, checksum]: EventRow): StoredEvent {
   // A damaged row may hold null, or a value of another type than the schema declares.
   if ((content as Buffer | null) === null || typeof revision !== 'bigint') throw notAsWritten(sequence);
-  const place = { sequence: Number(sequence), revision: Number(revision), checksum: Number(checksum) };
-  const { stream, recorded_at, id, type, metadata, data } = decodeContent(content, place);
+  const row = { sequence: Number(sequence), revision: Number(revision), checksum: Number(checksum) };
+  const { stream, recorded_at, id, type, metadata, data } = decodeContent(content, row);
   return { id, type, data, metadata, stream, revision, recordedAt: new Date(recorded_at) };
 }
 
@@ -141,9 +141,9 @@ function toLogEvent(
 
 function decodeContent(
   content: Buffer,
-  place: { readonly sequence: number; readonly revision: number; readonly checksum: number },
+  row: { readonly sequence: number; readonly revision: number; readonly checksum: number },
 ): StoredContent {
-  const { sequence, revision, checksum } = place;
+  const { sequence, revision, checksum } = row;
   if (eventChecksum(content, sequence, revision) !== checksum) throw notAsWritten(sequence);
   // The checksum proves that `encodeContent` wrote this content.
   return JSON.parse(content.toString()) as StoredContent;

@@ -5,7 +5,7 @@ import { type FileFailure, failureOf } from '../files/failures.js';
 import { type TransactionOutcome, makeIntercept, makeTransactions } from './transactions.js';
 import { eventsFormat, type FileFormat, readModelsFormat, stateFormat } from '../files/formats.js';
 import { type HighWaterMark, openHighWaterMark } from '../files/high-water-mark.js';
-import { emptyLog, markClosed, markOpen, openWriter } from '../files/prepare-file.js';
+import { emptyLog, clearOpenFlag, setOpenFlag, openWriter } from '../files/prepare-file.js';
 import { makeReadModelWriter } from '../documents/read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
 import type { FromThread, ThreadData, ToThread } from './group-writer.js';
@@ -34,7 +34,7 @@ function serve(format: FileFormat): void {
     intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
   };
   const run = runnerOf();
-  markOpen(connection, format);
+  setOpenFlag(connection, format);
   let [usable, closing] = [true, false];
   port.on('message', (message: ToThread<never>) => {
     if (message.kind === 'close') closing = true;
@@ -56,7 +56,7 @@ function serve(format: FileFormat): void {
   }
 
   function close(): void {
-    markClosed(connection, format);
+    clearOpenFlag(connection, format);
     emptyLog(connection);
     connection.close();
     mark?.close();

@@ -6,11 +6,11 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 interface LimitedCalls {
   /**
    * Runs a call, whose signal aborts at the time limit. `failure` turns any error of it into an error of the port.
-   * @throws StoreUnavailable when the store is closed, or when no place was free in time; then nothing was sent
+   * @throws StoreUnavailable when the store is closed, or when no permit was free in time; then nothing was sent
    */
   run<T>(call: {
     readonly failure: (error: unknown) => Error;
-    /** The gate of the call; a call without one takes no place. */
+    /** The gate of the call; a call without one takes no permit. */
     readonly gate?: Semaphore;
     readonly signal?: AbortSignal | undefined;
     readonly run: (signal: AbortSignal) => Promise<T>;
@@ -36,7 +36,7 @@ export function makeLimitedCalls(
       return gate === undefined
         ? call()
         : gate.run(() => {
-            // The store may have been closed, and the caller may have left, during the wait for the place.
+            // The store may have been closed, and the caller may have left, during the wait for the permit.
             checkOpen(signal);
             return call();
           });
@@ -67,10 +67,10 @@ export function makeLimitedCalls(
 }
 
 /** Makes the gate in front of one kind of call: src/stores/eventstoredb/README.md#calls. */
-export function makeCallGate(places: number, waitMs: number): Semaphore {
+export function makeCallGate(permits: number, waitMs: number): Semaphore {
   const refused = () =>
     new StoreUnavailable(
-      `${places} calls to the event store are under way, and none ended within ${waitMs} ms`,
+      `${permits} calls to the event store are under way, and none ended within ${waitMs} ms`,
     );
-  return makeSemaphore(places, makeNewestFirst({ waitMs, refused }));
+  return makeSemaphore(permits, makeNewestFirst({ waitMs, refused }));
 }

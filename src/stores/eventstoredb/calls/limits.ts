@@ -73,8 +73,8 @@ export interface EventStoreDbLimits {
   readonly readsMax: number;
   /** The limit of appends under way at once. They share one call. */
   readonly appendsMax: number;
-  /** The longest wait for a place among them, in milliseconds. */
-  readonly placeMs: number;
+  /** The longest wait for a permit among them, in milliseconds. */
+  readonly permitMs: number;
   /** A read ends after the record with which it reaches this size, in bytes. */
   readonly pageBytes: number;
   /** A subscription counts as lost when it is silent for this long after the log has grown. */
@@ -90,7 +90,7 @@ export const eventStoreDbLimits: EventStoreDbLimits = {
   callMs: 5_000,
   readsMax: 80,
   appendsMax: 256,
-  placeMs: 2_000,
+  permitMs: 2_000,
   pageBytes: logPageBytesMax,
   silenceMs: 30_000,
   pollMs: 1_000,

@@ -17,7 +17,7 @@ import type { Client } from '../client.js';
 import type { EventMetadata, JsonObject, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 
 /**
- * Begins the type of an unreadable record. No codec knows it, so a view sets the stream apart and reports the position
+ * Begins the type of an unreadable record. No codec knows it, so a view quarantines the stream and reports the position
  * (src/event-sourcing/feeding/README.md#undecodable-events). A schema check would come too late, because an upcaster sees the data first.
  */
 const unreadableTypePrefix = 'unreadable:';

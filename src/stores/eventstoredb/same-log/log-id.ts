@@ -4,22 +4,22 @@ import { StoreDamaged, WrongExpectedRevision } from '../../../event-sourcing/por
 import { hasEvents } from '../../../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 
-/** The stream with the log's mark, without the prefix. Reads of the whole log leave it out. */
+/** The stream with the log's stamp, without the prefix. Reads of the whole log leave it out. */
 export const logIdStream = 'log-identity';
 
-/** The mark that embedded files carry as `application_id` and `user_version`: src/stores/README.md#the-mark. */
+/** The stamp that embedded files carry as `application_id` and `user_version`: src/stores/README.md#the-stamp. */
 const application = 'STOW';
 const format = 1;
 
-const markType = 'LogMarked';
-const markSchema = z.object({
+const stampType = 'LogMarked';
+const stampSchema = z.object({
   log_id: z.string().min(1),
   application: z.literal(application),
   format: z.int(),
 });
 
 /**
- * Reads the log's id, or marks a log without events with a new UUID. Racing processes all return the first one appended.
+ * Reads the log's id, or stamps a log without events with a new UUID. Racing processes all return the first one appended.
  * It caches no failure. @throws StoreDamaged for a log that this program did not begin, or one of a newer format
  */
 export function makeLogId(
@@ -39,10 +39,10 @@ export function makeLogId(
 
   async function create(): Promise<string> {
     if (await hasEvents(store)) {
-      // A process appends events only after the mark. So the events of one that was faster show its mark, too.
-      return (await stored()) ?? refuse('it has events of this service, and no mark before them');
+      // A process appends events only after the stamp. So the events of one that was faster show its stamp, too.
+      return (await stored()) ?? refuse('it has events of this service, and no stamp before them');
     }
-    const event = logMarked(deps.newId(), deps.now());
+    const event = makeLogStamp(deps.newId(), deps.now());
     try {
       await store.append(logIdStream, 'no-stream', [event]);
       return event.id;
@@ -61,16 +61,16 @@ export function makeLogId(
 /** Returns the id in the events of the stream; null when it is empty. @throws StoreDamaged for another event */
 export function logIdIn([event]: readonly StoredEvent[]): string | null {
   if (event === undefined) return null;
-  const mark = event.type === markType ? markSchema.safeParse(event.data) : undefined;
-  if (mark?.success !== true) {
-    return refuse(`stream ${logIdStream} does not hold its mark`);
+  const stamp = event.type === stampType ? stampSchema.safeParse(event.data) : undefined;
+  if (stamp?.success !== true) {
+    return refuse(`stream ${logIdStream} does not hold its stamp`);
   }
-  if (mark.data.format > format) {
+  if (stamp.data.format > format) {
     throw new StoreDamaged(
-      `the log has format ${mark.data.format}, this program knows up to ${format}. Run the newer version`,
+      `the log has format ${stamp.data.format}, this program knows up to ${format}. Run the newer version`,
     );
   }
-  return mark.data.log_id;
+  return stamp.data.log_id;
 }
 
 function refuse(finding: string): never {
@@ -80,8 +80,8 @@ function refuse(finding: string): never {
   );
 }
 
-/** Makes the event that marks a log. */
-export function logMarked(logId: string, now: Date): NewEvent {
+/** Makes the event that stamps a log. */
+export function makeLogStamp(logId: string, now: Date): NewEvent {
   const metadata: EventMetadata = {
     command_id: logId,
     causation_id: logId,
@@ -89,5 +89,5 @@ export function logMarked(logId: string, now: Date): NewEvent {
     actor: 'system:event-store',
     time: now.toISOString(),
   };
-  return { id: logId, type: markType, data: { log_id: logId, application, format }, metadata };
+  return { id: logId, type: stampType, data: { log_id: logId, application, format }, metadata };
 }

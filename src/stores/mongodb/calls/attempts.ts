@@ -66,7 +66,7 @@ export interface Attempt {
 }
 
 interface AttemptOptions {
-  /** The limit of the attempt, from the moment at which it gets its place. */
+  /** The limit of the attempt, from the moment at which it gets its permit. */
   readonly ms: number;
   /** The end of the call, in the time of `performance.now()`. */
   readonly deadlineMs: number;
@@ -74,28 +74,28 @@ interface AttemptOptions {
   readonly urgent?: boolean;
 }
 
-/** Runs an attempt with one of the places. @throws NotSent, AttemptTimedOut and the errors of the attempt */
+/** Runs an attempt with one of the permits. @throws NotSent, AttemptTimedOut and the errors of the attempt */
 export type RunAttempt = <T>(run: (attempt: Attempt) => Promise<T>, options: AttemptOptions) => Promise<T>;
 
 /**
- * Makes the gate in front of the driver: as many places as its pool has connections. A command that the driver cannot
+ * Makes the gate in front of the driver: as many permits as its pool has connections. A command that the driver cannot
  * send at once would wait in the pool, where the oldest goes first.
  *
- * An attempt that runs out of time ends for its caller only. Its command goes on and keeps its place, because aborting it
+ * An attempt that runs out of time ends for its caller only. Its command goes on and keeps its permit, because aborting it
  * would close the connection: under overload the pool would spend its time connecting. The server ends the command
  * itself (`maxTimeMS`); without a reply for `silenceMs` the connection is closed.
  */
-export function makeAttempts({ poolSize, placeWaitMs, silenceMs }: ConnectionLimits): RunAttempt {
+export function makeAttempts({ poolSize, permitWaitMs, silenceMs }: ConnectionLimits): RunAttempt {
   const refused = () => new NotSent(`more calls than the ${poolSize} connections can serve`, 'refused');
-  const gate = makeSemaphore(poolSize, makeNewestFirst({ waitMs: placeWaitMs, refused }));
+  const gate = makeSemaphore(poolSize, makeNewestFirst({ waitMs: permitWaitMs, refused }));
   /** Controllers are used again, because making one for each command costs a fifth of the driver's time. */
   const controllers: AbortController[] = [];
 
   return async (run, { ms, deadlineMs, urgent = false }) =>
     new Promise((resolve, reject) => {
       let isOver = false;
-      let hasPlace = false;
-      const isWaiting = (): boolean => !hasPlace;
+      let hasPermit = false;
+      const isWaiting = (): boolean => !hasPermit;
       const leftMs = (): number => Math.max(0, deadlineMs - performance.now());
       let timer: NodeJS.Timeout | undefined;
       const giveUp = (error: Error): void => {
@@ -111,9 +111,9 @@ export function makeAttempts({ poolSize, placeWaitMs, silenceMs }: ConnectionLim
       }
 
       async function begin() {
-        hasPlace = true;
+        hasPermit = true;
         clearTimeout(timer);
-        // The promise is settled already, so the error reaches no caller. It only frees the place.
+        // The promise is settled already, so the error reaches no caller. It only frees the permit.
         if (isOver) throw new NotSent('no free connection in time');
         const controller = controllers.pop() ?? new AbortController();
         const tryMs = Math.min(ms, leftMs());

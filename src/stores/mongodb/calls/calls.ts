@@ -2,7 +2,7 @@ import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { Attempt, HoldPrimary, RunAttempt } from './attempts.js';
 import { classify, NotSent, type CallFailure } from './failures.js';
-import { connectionWaitMs, placeWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
+import { connectionWaitMs, permitWaitMs, readTryMs, writeTryMs, type MongoDbLimits } from './limits.js';
 
 export interface Settled<T> {
   readonly settled: T;
@@ -19,7 +19,7 @@ export interface GuardedWrite<T> {
 }
 
 export interface ReadOptions {
-  /** Gets a place before the reads that are not urgent. */
+  /** Gets a permit before the reads that are not urgent. */
   readonly urgent?: boolean;
   /** Accepts the answer of a primary that was not confirmed recently. */
   readonly unconfirmed?: boolean;
@@ -59,7 +59,7 @@ export function makeCalls({
   readonly attempt: RunAttempt;
   readonly holdPrimary?: HoldPrimary;
 }): Calls {
-  const longestWaitMs = placeWaitMs(limits);
+  const longestWaitMs = permitWaitMs(limits);
 
   async function wait(round: number, deadlineMs: number): Promise<void> {
     const leftMs = deadlineMs - performance.now();
@@ -71,7 +71,7 @@ export function makeCalls({
     run: (attempt: Attempt) => Promise<T>,
     { urgent = false, unconfirmed = false }: ReadOptions = {},
   ): Promise<T> {
-    // The limit counts from the first place: under overload the wait for it comes before.
+    // The limit counts from the first permit: under overload the wait for it comes before.
     let deadlineMs = performance.now() + longestWaitMs + limits.readMs;
     let hasBegun = false;
     const begin = async (running: Attempt): Promise<T> => {

@@ -27,7 +27,7 @@ export class AttemptTimedOut extends Error {
   }
 }
 
-/** Raised in this process before an attempt has sent anything, because time or places ran out. */
+/** Raised in this process before an attempt has sent anything, because time or permits ran out. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
   readonly kind: 'not-sent' | 'refused';

@@ -36,7 +36,7 @@ export function connectionWaitMs(limits: MongoDbLimits): number {
   return Math.ceil(Math.min(readTryMs(limits), writeTryMs(limits)) * 0.8);
 }
 
-/** Limits the wait for a place. A shorter one would refuse more calls a second, and refusals cost time too. */
-export function placeWaitMs(limits: MongoDbLimits): number {
+/** Limits the wait for a permit. A shorter one would refuse more calls a second, and refusals cost time too. */
+export function permitWaitMs(limits: MongoDbLimits): number {
   return limits.readMs;
 }

@@ -56,7 +56,7 @@ export function makeDocumentQueries({
 }: {
   readonly calls: Calls;
   readonly commands: DatabaseCommands;
-  /** The collection whose reads keep the process going: no request waits for a place before them. */
+  /** The collection whose reads keep the process going: no request waits for a permit before them. */
   readonly upkeepOf: string;
 }): DocumentQueries {
   const optionsOf = (collection: string): ReadOptions => (collection === upkeepOf ? upkeep : {});
@@ -121,9 +121,9 @@ export function makeDocumentQueries({
     if (found === null) return Promise.all(names.map(({ collection, id }) => get(collection, id)));
     const [joined] = found;
     if (joined === undefined) return [null, ...(await getEach(others))];
-    return names.map(({ collection }, place) => {
-      const inPlace: unknown = joined[foundAt(place)];
-      const document: unknown = Array.isArray(inPlace) ? inPlace[0] : inPlace;
+    return names.map(({ collection }, index) => {
+      const joinedHere: unknown = joined[foundAt(index)];
+      const document: unknown = Array.isArray(joinedHere) ? joinedHere[0] : joinedHere;
       return document === undefined ? null : decodeDocument(collection, document as Document);
     });
   }
@@ -240,8 +240,8 @@ function joinSelected(
   ];
 }
 
-function foundAt(place: number): string {
-  return `found${place}`;
+function foundAt(index: number): string {
+  return `found${index}`;
 }
 
 function holding(where: NonNullable<DocumentQuery['where']>): StringId {

@@ -71,5 +71,5 @@ async function answer(
   reads: ReadonlyMap<string, ReturnType<ReadTogether>>,
 ): Promise<readonly (StoredDocument | null)[]> {
   const found = await Promise.all(names.map(async ({ collection }) => reads.get(collection)));
-  return names.map(({ id }, place) => found[place]?.get(id)?.() ?? null);
+  return names.map(({ id }, index) => found[index]?.get(id)?.() ?? null);
 }

@@ -89,7 +89,7 @@ test('An issued code is mailed once, and the mail names its event', async (t) =>
   t.like(mailed?.metadata, { actor: 'system:mail-login-codes', causation_id: issued?.id ?? '' });
 });
 
-test('No mail is repeated after a lost mark or in another process', async (t) => {
+test('No mail is repeated after a lost checkpoint or in another process', async (t) => {
   const { start, settled, issueCode, smtp } = await given(t);
   await issueCode(1);
   await issueCode(2);

@@ -160,7 +160,7 @@ test('Each change of the credentials leads to one notice to the address that the
   await expect(changeAddress, ['The address of your account was changed', email, 'EmailChanged']);
   // Later notices go to the new address.
   await expect(changePassword, ['Your password was changed', newEmail, 'PasswordChanged']);
-  // After a lost mark, another process sends none of them again.
+  // After a lost checkpoint, another process sends none of them again.
   await runner.stop();
   await settled(start());
   t.is(smtp.mails.length, 8);

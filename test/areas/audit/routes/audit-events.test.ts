@@ -159,7 +159,7 @@ test('A stream with an event that this version cannot decode shows the documents
       reason: `event type ProjectPainted (${stream} at revision ${revision + 1n}) is unknown to this version; run the version that wrote it, or a newer one`,
     },
   });
-  // and before that event nothing is set apart
+  // and before that event nothing is quarantined
   t.like((await get(`/audit/streams/${stream}?as_of=${before}`, auditor)).json, { set_apart: {} });
 });
 

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 
 import { signedRecord } from '../../../../src/areas/audit/signing/audit-records.js';
 import {
-  checkpointPlaces,
+  checkpointPaths,
   makeCheckpointFolder,
 } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import { parseCheckpointText, parseNote } from '../../../../src/areas/audit/tree/note.js';
@@ -44,7 +44,7 @@ async function given(t: ExecutionContext, { at, removed, writesKeys, witnessed =
     rmSync(directory, { recursive: true });
   });
   const keyFile = writesKeys ? join(directory, 'keys.json') : null;
-  const places = checkpointPlaces({ directory: undefined, dataDirectory: directory, keyFile });
+  const places = checkpointPaths({ directory: undefined, dataDirectory: directory, keyFile });
   const folders = places.map(makeCheckpointFolder);
   const witness = await givenWitness(t);
   const witnesses = witnessed ? parseWitnesses(`${witness.vkey} ${witness.url}\n`) : [];

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 
 import {
-  checkpointPlaces,
+  checkpointPaths,
   makeCheckpointFolder,
-  outsidePlace,
+  outsidePath,
 } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import { leafHash } from '../../../../src/areas/audit/tree/merkle.js';
 import { checkpointText, makeNoteSigner, noteOf } from '../../../../src/areas/audit/tree/note.js';
 import { auditSeed } from '../../../support/audit/audit-scene.js';
 import { origin } from '../../../support/given/audit-signing.js';
 
-function given(t: ExecutionContext, choose = outsidePlace) {
+function given(t: ExecutionContext, choose = outsidePath) {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));
   t.teardown(() => {
     rmSync(path, { recursive: true });
@@ -53,8 +53,8 @@ for (const [where, source, count] of [
   test(`${where} keeps the newest ${count} of an origin`, async (t) => {
     const { folder, write, filesOf } = given(t, (path) => {
       const keyFile = join(path, 'keys.json');
-      const places = checkpointPlaces({ directory: undefined, dataDirectory: path, keyFile });
-      return places.find((place) => place.source === source) ?? outsidePlace(path);
+      const places = checkpointPaths({ directory: undefined, dataDirectory: path, keyFile });
+      return places.find((place) => place.source === source) ?? outsidePath(path);
     });
     for (let size = 1; size <= 12; size += 1) await write(size);
     const kept = readdirSync(filesOf()).map(Number);
@@ -67,7 +67,7 @@ for (const [where, source, count] of [
 }
 
 test('A configured folder takes the place of the one in the data directory, and read keys get no copy', (t) => {
-  const places = checkpointPlaces({ directory: '/mnt/worm', dataDirectory: '/data', keyFile: null });
+  const places = checkpointPaths({ directory: '/mnt/worm', dataDirectory: '/data', keyFile: null });
   t.deepEqual(
     places.map(({ source, path, newest }) => [source, path, newest]),
     [['folder', '/mnt/worm', Infinity]],

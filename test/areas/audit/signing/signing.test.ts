@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 
 import type { EventStore, LogPage } from '../../../../src/event-sourcing/ports/event-store.js';
 import { servedNote } from '../../../../src/areas/audit/signing/audit-records.js';
-import { makeCheckpointFolder, outsidePlace } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
+import { makeCheckpointFolder, outsidePath } from '../../../../src/areas/audit/signing/checkpoint-folder.js';
 import {
   isSignedBy,
   makeNoteSigner,
@@ -66,7 +66,7 @@ test('A checkpoint is signed with each key over the root of the log, and verifie
 test('Each of several processes signs on one chain, and each size has one root', async (t) => {
   const { append, start, eventStore } = givenAuditStores(2);
   const path = givenFolder(t);
-  const folder = makeCheckpointFolder(outsidePlace(path));
+  const folder = makeCheckpointFolder(outsidePath(path));
   const processes = [
     start({ folders: [folder] }),
     start({ folders: [folder] }),
@@ -121,7 +121,7 @@ test('After a restore of an older log, no checkpoint is signed, and the contradi
 
 test('After a restore of log and state, the folder shows that the log is older', async (t) => {
   const { append, start, eventStore } = givenAuditStores(4);
-  const folder = makeCheckpointFolder(outsidePlace(givenFolder(t)));
+  const folder = makeCheckpointFolder(outsidePath(givenFolder(t)));
   await append(120);
   const before = start({ folders: [folder] });
   await signedAt(before, 120);
@@ -220,7 +220,7 @@ function endingAt(eventStore: ReturnType<typeof makeMemoryEventStore>, count: nu
 
 test('A file in the folder that is no checkpoint stops the signing and is named', async (t) => {
   const path = givenFolder(t);
-  const folder = makeCheckpointFolder(outsidePlace(path));
+  const folder = makeCheckpointFolder(outsidePath(path));
   const { append, start } = givenAuditStores(7);
   await append(10);
   const first = start({ folders: [folder] });

@@ -29,7 +29,7 @@ test('A tile of 1 and of 256 hashes is read as it is stored', async (t) => {
   for (const width of [1, tileWidth]) {
     const tiles = await givenDocument('tile/1/3', { hashes: base64(32 * width) });
     const [tile] = await tiles.readTiles([{ level: 1, index: 3 }]);
-    t.like(tile, { level: 1, index: 3, place: null });
+    t.like(tile, { level: 1, index: 3, range: null });
     t.is(tile?.hashes.length, width);
     // A hash that is kept keeps its tile, and no slab of Node's pool of buffers.
     t.is(tile?.hashes[0]?.buffer.byteLength, 32 * width);

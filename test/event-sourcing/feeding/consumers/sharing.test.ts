@@ -308,10 +308,10 @@ test('A view that stands still for 15 s while the log moves is named by the othe
   t.deepEqual(b.runner.problems(), []);
   await clock.advance(7_000);
   t.deepEqual(
-    b.runner.unfed().map(({ consumer }) => consumer),
+    b.runner.stalled().map(({ consumer }) => consumer),
     ['view/counters@1'],
   );
-  t.regex(b.runner.problems()[0] ?? '', /^no process has fed the view counters@1 for \d+ s$/);
+  t.regex(b.runner.problems()[0] ?? '', /^the view counters@1 is stalled: no process feeds it for \d+ s$/);
   t.true((b.runner.lagsMs().get('counters') ?? 0) >= 14_000);
   t.is(b.runner.lagsMs().get('counter_labels'), 0);
 });
@@ -349,7 +349,7 @@ test('A reaction that no live process runs is named after 15 s', async (t) => {
   t.deepEqual(runner.problems(), []);
   await clock.advance(3_000);
   t.is(runner.problems().length, 1);
-  t.regex(runner.problems()[0] ?? '', /^no process has fed the reaction mail for/);
+  t.regex(runner.problems()[0] ?? '', /^the reaction mail is stalled: /);
 });
 
 test('A process that feeds no view refuses a log that is not the one of the checkpoints', async (t) => {

@@ -48,7 +48,7 @@ export const fulfilmentStories: Readonly<Record<string, readonly ModelReport[]>>
 /** A process that stands between two calls to the log. */
 interface Process {
   /** By reaction: the number of events of the log that it has passed. */
-  readonly marks: readonly number[];
+  readonly checkpoints: readonly number[];
   readonly task: Task | null;
 }
 
@@ -75,7 +75,7 @@ interface World {
 /**
  * Models two processes that fulfil one order. Each step of a process is one call to the log: it reads the order, reads
  * the grant, or appends. The decisions are those of production. A report, the operator and a crash come between any two
- * steps. A process that crashes starts again at the marks that are further on. A reaction reads a log that grows while
+ * steps. A process that crashes starts again at the checkpoints that are further on. A reaction reads a log that grows while
  * the process looks, and passes an event only when its service has ended. In production, the first look only decides
  * whether a second one follows, so the model leaves it out.
  * @param followed the types that each reaction follows
@@ -89,7 +89,7 @@ export function fulfilmentModel({
   readonly crashes: number;
   readonly followed: readonly (readonly string[])[];
 }): Model<World> {
-  const process: Process = { marks: followed.map(() => 0), task: null };
+  const process: Process = { checkpoints: followed.map(() => 0), task: null };
   return {
     initial: {
       ...{ log: [], order: placedOrder(), revision: 1, holds: false, arrived: [] },
@@ -113,7 +113,7 @@ export function fulfilmentModel({
   };
 
   function processSteps(world: World, at: 0 | 1): readonly (readonly [string, World])[] {
-    const { task, marks } = world.processes[at];
+    const { task, checkpoints } = world.processes[at];
     const name = `process ${at + 1}`;
     if (task !== null) {
       const stepped = [`${name} ${describe(task)}`, step(world, at, task)] as const;
@@ -121,12 +121,12 @@ export function fulfilmentModel({
     }
     return followed.flatMap((types, reaction) => {
       const index = world.log.findIndex(
-        (entry, n) => n >= (marks[reaction] ?? 0) && types.includes(typeOf(entry)),
+        (entry, n) => n >= (checkpoints[reaction] ?? 0) && types.includes(typeOf(entry)),
       );
       if (index === -1) return [];
       const begun: Task = { reaction, order: null, holds: null };
-      const moved = marks.map((mark, n) => (n === reaction ? index : mark));
-      const after = step(withProcess(world, at, { marks: moved }), at, begun);
+      const moved = checkpoints.map((checkpoint, n) => (n === reaction ? index : checkpoint));
+      const after = step(withProcess(world, at, { checkpoints: moved }), at, begun);
       return [
         [`${name} takes event ${index}, ${world.log[index] ?? ''}, and reads the order`, after] as const,
       ];
@@ -200,11 +200,13 @@ function step(world: World, at: 0 | 1, task: Task): World {
   return withProcess({ ...world, log, holds }, at, again);
 }
 
-/** A process that has read both goes on, or ends its task, and the mark passes the event. */
+/** A process that has read both goes on, or ends its task, and the checkpoint passes the event. */
 function looked(world: World, at: 0 | 1, task: Task): World {
   if (nextOf(task) !== null) return withProcess(world, at, { task });
-  const marks = world.processes[at].marks.map((mark, n) => (n === task.reaction ? mark + 1 : mark));
-  return withProcess(world, at, { marks, task: null });
+  const checkpoints = world.processes[at].checkpoints.map((checkpoint, n) =>
+    n === task.reaction ? checkpoint + 1 : checkpoint,
+  );
+  return withProcess(world, at, { checkpoints, task: null });
 }
 
 function nextOf({ order, holds }: Task) {
@@ -215,8 +217,8 @@ function nextOf({ order, holds }: Task) {
 
 function crash(world: World, at: 0 | 1): World {
   const [one, other] = world.processes;
-  const marks = one.marks.map((mark, n) => Math.max(mark, other.marks[n] ?? 0));
-  return withProcess({ ...world, crashesLeft: world.crashesLeft - 1 }, at, { marks, task: null });
+  const checkpoints = one.checkpoints.map((checkpoint, n) => Math.max(checkpoint, other.checkpoints[n] ?? 0));
+  return withProcess({ ...world, crashesLeft: world.crashesLeft - 1 }, at, { checkpoints, task: null });
 }
 
 function withProcess(world: World, at: 0 | 1, change: Partial<Process>): World {
@@ -227,10 +229,10 @@ function withProcess(world: World, at: 0 | 1, change: Partial<Process>): World {
   };
 }
 
-function keyOf({ marks, task }: Process): string {
-  if (task === null) return marks.join('.');
+function keyOf({ checkpoints, task }: Process): string {
+  if (task === null) return checkpoints.join('.');
   const { reaction, order, holds } = task;
-  return `${marks.join('.')}/${reaction}/${order?.revision ?? '-'}${holds ?? '-'}`;
+  return `${checkpoints.join('.')}/${reaction}/${order?.revision ?? '-'}${holds ?? '-'}`;
 }
 
 function typeOf(entry: string): string {

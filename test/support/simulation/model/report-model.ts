@@ -29,7 +29,7 @@ interface Work {
 }
 
 interface Process {
-  readonly mark: number;
+  readonly checkpoint: number;
   readonly request: Work | null;
   readonly reaction: Work | null;
 }
@@ -99,7 +99,7 @@ const nameOf = ({ order, report, kind }: Due): string => `${order}/${report}/${k
  */
 export function reportModel(options: ReportModelOptions): Model<World> {
   const { reports, crashes, operator, atExactRevision = true, carriesOver = true } = options;
-  const idle: Process = { mark: 0, request: null, reaction: null };
+  const idle: Process = { checkpoint: 0, request: null, reaction: null };
   return {
     initial: {
       ...{ transaction: [], known: [], acknowledged: [] },
@@ -143,26 +143,26 @@ export function reportModel(options: ReportModelOptions): Model<World> {
     return { ...world, processes: [settledIn(world, one), settledIn(world, other)] };
   }
 
-  function settledIn(world: World, { mark, request, reaction }: Process): Process {
+  function settledIn(world: World, { checkpoint, request, reaction }: Process): Process {
     const { transaction, acknowledged } = world;
     const tells = (due: readonly Due[]) => untold(due, world).length > 0;
     const isTold =
       request?.step === 'tell' && acknowledged.includes(request.of) && !tells(dueOfRequest(request));
     const asks = isTold ? null : request;
     if (reaction !== null && tells(dueAt(reaction.events, reaction.of, carriesOver)))
-      return { mark, request: asks, reaction };
-    let at = reaction === null ? mark : mark + 1;
+      return { checkpoint, request: asks, reaction };
+    let at = reaction === null ? checkpoint : checkpoint + 1;
     const isLinked = linkOf(transaction) !== null;
     while (isLinked && at < transaction.length && !tells(dueAt(transaction, at, carriesOver))) at += 1;
-    return { mark: at, request: asks, reaction: null };
+    return { checkpoint: at, request: asks, reaction: null };
   }
 
   /** Returns what tells a process apart from others with the same future. */
-  function futureOf(world: World, { mark, request, reaction }: Process): unknown {
+  function futureOf(world: World, { checkpoint, request, reaction }: Process): unknown {
     const reacts = reaction === null ? null : untold(dueAt(reaction.events, reaction.of, carriesOver), world);
     return request?.step === 'tell'
-      ? [mark, reacts, request.of, untold(dueOfRequest(request), world)]
-      : [mark, reacts, request];
+      ? [checkpoint, reacts, request.of, untold(dueOfRequest(request), world)]
+      : [checkpoint, reacts, request];
   }
 
   function operatorSteps(world: World): readonly (readonly [string, World])[] {
@@ -195,7 +195,7 @@ export function reportModel(options: ReportModelOptions): Model<World> {
   function processSteps(world: World, at: 0 | 1): readonly (readonly [string, World])[] {
     const process = world.processes[at];
     const name = `process ${at + 1}`;
-    const { request, reaction, mark } = process;
+    const { request, reaction, checkpoint } = process;
     const steps: (readonly [string, World])[] = [];
     if (request === null) {
       reports.forEach((_, report) => {
@@ -205,9 +205,9 @@ export function reportModel(options: ReportModelOptions): Model<World> {
       });
     } else steps.push([`${name}: ${request.step} ${request.of}`, stepOfRequest(world, at, request)]);
     if (reaction === null) {
-      if (mark < world.transaction.length) {
-        const begun: Work = { of: mark, step: 'tell', events: world.transaction };
-        steps.push([`${name} serves event ${mark}`, withProcess(world, at, { reaction: begun })]);
+      if (checkpoint < world.transaction.length) {
+        const begun: Work = { of: checkpoint, step: 'tell', events: world.transaction };
+        steps.push([`${name} serves event ${checkpoint}`, withProcess(world, at, { reaction: begun })]);
       }
     } else steps.push([`${name} reacts to ${reaction.of}`, stepOfReaction(world, at, reaction)]);
     if (world.crashesLeft > 0) steps.push([`${name} crashes`, crash(world, at)]);
@@ -236,7 +236,7 @@ export function reportModel(options: ReportModelOptions): Model<World> {
 
   function stepOfReaction(world: World, at: 0 | 1, { of: revision, events }: Work): World {
     const due = dueAt(events, revision, carriesOver);
-    return withProcess(tell(world, due), at, { mark: revision + 1, reaction: null });
+    return withProcess(tell(world, due), at, { checkpoint: revision + 1, reaction: null });
   }
 
   function tell(world: World, due: readonly Due[]): World {
@@ -244,9 +244,9 @@ export function reportModel(options: ReportModelOptions): Model<World> {
   }
 
   function crash(world: World, at: 0 | 1): World {
-    const mark = Math.max(...world.processes.map((process) => process.mark));
+    const checkpoint = Math.max(...world.processes.map((process) => process.checkpoint));
     const crashesLeft = world.crashesLeft - 1;
-    return withProcess({ ...world, crashesLeft }, at, { mark, request: null, reaction: null });
+    return withProcess({ ...world, crashesLeft }, at, { checkpoint, request: null, reaction: null });
   }
 
   function withProcess(world: World, at: 0 | 1, change: Partial<Process>): World {

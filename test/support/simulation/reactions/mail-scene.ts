@@ -81,7 +81,7 @@ export async function givenMail(
         makeReactions({ mails, eventStore, clock, publicUrl }, stores),
         {
           onRetry: () => undefined,
-          onSetApart: (name, { reason }) => t.fail(`${name} has set an event apart: ${reason}`),
+          onQuarantined: (name, { reason }) => t.fail(`${name} has quarantined an event: ${reason}`),
           onStopped: (name, error) => t.fail(`${name} stopped: ${String(error)}`),
         },
       );

@@ -42,7 +42,7 @@ export function makeOwedTurns(
       viewAt = pick(unseen)?.position ?? viewAt;
     },
     /** Makes the reactions handle every event again. */
-    loseMark: (): Promise<void> => {
+    loseCheckpoint: (): Promise<void> => {
       owed = [];
       seen = null;
       return Promise.resolve();

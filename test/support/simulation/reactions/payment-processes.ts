@@ -93,7 +93,7 @@ export function makePaymentProcesses({
     if (held === undefined) throw new Error('there are two processes');
     if (held.process.isDead()) {
       held.process = startProcess(slot);
-      // It continues from the mark, which the other process may have moved, so it skips the events of that one.
+      // It continues from the checkpoint, which the other process may have moved, so it skips the events of that one.
       for (const { settled } of slots) for (const key of settled) held.settled.add(key);
     }
     return { ...held.process, settled: held.settled };

@@ -39,7 +39,7 @@ const steps = 40;
 
 /**
  * Two processes create, change and delete projects, storages, assets and shares, at times one while the other is about
- * to append. Reactions run late in either process, crash before and after they append, and lose their marks. Their
+ * to append. Reactions run late in either process, crash before and after they append, and lose their checkpoints. Their
  * views lag. At the end no reaction is due, and the invariants are checked.
  */
 export async function simulateDeletions(seed: number): Promise<Told> {
@@ -61,7 +61,7 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     ...[...Object.values(people), createStorage, createShare, createShare],
     ...[endAndServe, endAndServe, endAndServe, react, react, react, showMore],
   ].flatMap((doing) => Array<typeof doing>(1 + Math.floor(random() ** 2 * 4)).fill(doing));
-  if (chance(0.3)) doings.push(turns.loseMark);
+  if (chance(0.3)) doings.push(turns.loseCheckpoint);
   const payer = { aggregate: userAggregate, id: userId };
   await appendEvents(stores.handler, payer, [userRegistered, capacityGranted], clock.now());
   await people.begin();

@@ -40,7 +40,7 @@ const steps = 80;
 
 /**
  * Users are invited, register, prove their addresses, change them, leave and are removed in any order, also during the
- * decision on an invitation. Reactions run late, crash before and after they append, and lose their marks. Their view
+ * decision on an invitation. Reactions run late, crash before and after they append, and lose their checkpoints. Their view
  * lags. At the end no reaction is due, and the invariants of invitations are checked.
  */
 export async function simulateInvitations(seed: number): Promise<Told> {
@@ -97,7 +97,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
   // Each history has other frequencies, so that the histories together reach rare cases.
   const doings = [
     ...[register, verify, changeAddress, invite, leave, withdraw],
-    ...[react, showMore, proveAndServe, proveAndServe, turns.loseMark],
+    ...[react, showMore, proveAndServe, proveAndServe, turns.loseCheckpoint],
   ].flatMap((doing) => Array<typeof doing>(1 + Math.floor(random() ** 2 * 6)).fill(doing));
   if (chance(0.2)) doings.push(deleteProject);
   const usedAddresses = addresses.slice(0, chance(0.5) ? 1 : 2);

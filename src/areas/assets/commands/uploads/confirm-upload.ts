@@ -73,7 +73,7 @@ type AssetUploadExpected = Extract<AssetEvent, { type: 'AssetUploadExpected' }>;
 /** The answer of the bucket; null where it gave none, or refused. */
 type CheckResult = { readonly seen: SeenObject | null } | null;
 
-/** A check that is later than this is superfluous, so a lost mark does not ask the buckets of old assets again. */
+/** A check that is later than this is superfluous, so a lost checkpoint does not ask the buckets of old assets again. */
 const lateMsMax = 7 * 24 * 3_600_000;
 /** The time in which a bucket that did not answer is not asked again. It would keep others waiting for 5 s each. */
 const awayMs = 60_000;

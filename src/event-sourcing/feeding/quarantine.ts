@@ -39,28 +39,28 @@ export async function readReferenced(
 const recordSchema = z.object({ reason: z.string(), event: eventReferenceSchema.optional() });
 
 /** A stream that a view, or an event that a reaction cannot take in, because an event cannot be read. */
-export interface SetApartItem {
+export interface Quarantined {
   /** Of a view the id of the document, which is the stream's name without its category. Of a reaction the id of the event. */
   readonly id: string;
   readonly reason: string;
-  /** The event that a reaction has set apart; left out by views. */
+  /** The event that a reaction has quarantined; left out by views. */
   readonly event?: EventReference | undefined;
 }
 
-export interface SetApartRecord extends SetApartItem {
+export interface QuarantineNote extends Quarantined {
   readonly version: bigint;
 }
 
-/** What one view or reaction has set apart: src/event-sourcing/feeding/README.md#undecodable-events. */
-export interface SetApart {
+/** What one view or reaction has quarantined: src/event-sourcing/feeding/README.md#undecodable-events. */
+export interface Quarantine {
   /**
    * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes
    * the event, so the caller finds the record or meets the event again.
    */
-  load(): Promise<readonly SetApartRecord[]>;
+  load(): Promise<readonly QuarantineNote[]>;
   /**
-   * Does the work on an item. Sets the item apart when an event cannot be read, before any checkpoint passes it.
-   * @returns the result; null when the item is set apart
+   * Does the work on an item. Quarantines the item when an event cannot be read, before any checkpoint passes it.
+   * @returns the result; null when the item is quarantined
    * @throws every other error, and the error of an item too many
    */
   attempt<Result>(
@@ -72,7 +72,7 @@ export interface SetApart {
    * Attempts a recorded item again: a newer release may read the events, or an operator has restored the stream.
    * @param work returns whether the item is taken in, so that its record is removed
    */
-  takeBack(record: SetApartRecord, work: () => Promise<boolean>): Promise<void>;
+  takeBack(record: QuarantineNote, work: () => Promise<boolean>): Promise<void>;
   readonly count: () => number;
 }
 
@@ -80,15 +80,15 @@ export interface SetApart {
  * @param options.owner the collection of the view, or the checkpoint of the reaction
  * @param options.itemsMax more items than these are no exception: the owner stops instead
  */
-export function makeSetApart(
+export function makeQuarantine(
   readModelStore: Pick<ReadModelStore, 'get' | 'scan' | 'write'>,
   options: {
     readonly owner: string;
     readonly itemsMax: number;
-    readonly onSetApart: (item: SetApartItem) => void;
+    readonly onQuarantined: (item: Quarantined) => void;
   },
-): SetApart {
-  const { owner, itemsMax, onSetApart } = options;
+): Quarantine {
+  const { owner, itemsMax, onQuarantined } = options;
   const known = new Set<string>();
   return {
     load: async () => {
@@ -119,24 +119,24 @@ export function makeSetApart(
       const value = { reason: error.message, ...(event === undefined ? {} : { event }) };
       // Also for a known item: another process may have taken it back meanwhile, and removed the record.
       await putRecord(readModelStore, prefixOf(owner) + id, value, null);
-      if (!known.has(id)) onSetApart({ id, ...value });
+      if (!known.has(id)) onQuarantined({ id, ...value });
       known.add(id);
       return null;
     }
   }
 }
 
-/** Returns what an owner has set apart, in order of the ids. */
-export async function setApartItems(
+/** Returns what an owner has quarantined, in order of the ids. */
+export async function quarantinedItems(
   readModelStore: Pick<ReadModelStore, 'scan'>,
   owner: string,
-): Promise<readonly SetApartItem[]> {
+): Promise<readonly Quarantined[]> {
   const records = await listRecords(readModelStore, prefixOf(owner));
   return records.map((record) => parse(owner, record));
 }
 
 /** Removes the records of an owner. Idempotent. */
-export async function removeSetApart(
+export async function removeQuarantine(
   readModelStore: Pick<ReadModelStore, 'get' | 'scan' | 'write'>,
   owner: string,
 ): Promise<void> {
@@ -149,7 +149,7 @@ function prefixOf(owner: string): string {
   return `set-apart/${owner}/`;
 }
 
-function parse(owner: string, { name, value }: NamedRecord): SetApartItem {
+function parse(owner: string, { name, value }: NamedRecord): Quarantined {
   return { id: name.slice(prefixOf(owner).length), ...recordSchema.parse(value) };
 }
 

@@ -15,26 +15,29 @@ import { startInProcess } from '../../support/servers/service-in-process.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);
 
-test.serial('Processes that find an empty log agree on one mark, and no reader sees its event', async (t) => {
-  const { server, store } = await givenServer(t);
-  const others = Array.from({ length: 4 }, () => openTestStore(server.url));
-  t.teardown(() => Promise.all(others.map((other) => other.close())));
-  const ids = await Promise.all([store, ...others].map((each) => each.logId()));
-  t.is(new Set(ids).size, 1);
-  const [mark, ...more] = server.log.stream('test.log-identity') ?? [];
-  t.deepEqual(more, []);
-  t.is(mark?.type, 'LogMarked');
-  t.deepEqual(JSON.parse(String(Buffer.from(mark?.data ?? []))), {
-    log_id: ids[0],
-    application: 'STOW',
-    format: 1,
-  });
-  const [page] = await readLog(store, null);
-  t.deepEqual(page?.events, []);
-  t.is(page?.cursor, await store.head());
-});
+test.serial(
+  'Processes that find an empty log agree on one stamp, and no reader sees its event',
+  async (t) => {
+    const { server, store } = await givenServer(t);
+    const others = Array.from({ length: 4 }, () => openTestStore(server.url));
+    t.teardown(() => Promise.all(others.map((other) => other.close())));
+    const ids = await Promise.all([store, ...others].map((each) => each.logId()));
+    t.is(new Set(ids).size, 1);
+    const [stamp, ...more] = server.log.stream('test.log-identity') ?? [];
+    t.deepEqual(more, []);
+    t.is(stamp?.type, 'LogMarked');
+    t.deepEqual(JSON.parse(String(Buffer.from(stamp?.data ?? []))), {
+      log_id: ids[0],
+      application: 'STOW',
+      format: 1,
+    });
+    const [page] = await readLog(store, null);
+    t.deepEqual(page?.events, []);
+    t.is(page?.cursor, await store.head());
+  },
+);
 
-test.serial('A log of other programs alone gets a mark', async (t) => {
+test.serial('A log of other programs alone gets a stamp', async (t) => {
   const { server, store } = await givenServer(t);
   for (let index = 0; index < 1_200; index += 1) {
     server.log.append(`other-${index}`, 'no-stream', [makeProposed({ metadata })]);
@@ -43,20 +46,20 @@ test.serial('A log of other programs alone gets a mark', async (t) => {
   t.is(server.log.stream('test.log-identity')?.length, 1);
 });
 
-test.serial('A log with events of this service and no mark is refused, and gets none', async (t) => {
+test.serial('A log with events of this service and no stamp is refused, and gets none', async (t) => {
   const { server, store } = await givenServer(t);
   server.log.append('test.thing-1', 'no-stream', [makeProposed({ metadata })]);
   await t.throwsAsync(store.logId(), {
     instanceOf: StoreDamaged,
-    message: /no mark before them.*before release 1\.0\.0.*Set another STREAM_PREFIX/,
+    message: /no stamp before them.*before release 1\.0\.0.*Set another STREAM_PREFIX/,
   });
   t.is(server.log.stream('test.log-identity'), null);
 });
 
 test.serial(
-  'A process that looks for the mark before another one writes it takes it, also when events follow',
+  'A process that looks for the stamp before another one writes it takes it, also when events follow',
   async (t) => {
-    // Given a process whose first read found no mark
+    // Given a process whose first read found no stamp
     const { server, store } = await givenServer(t);
     const faster = openTestStore(server.url);
     t.teardown(() => faster.close());
@@ -64,7 +67,7 @@ test.serial(
       {
         ...store,
         readAll: async (page) => {
-          // When another process marks the log and appends before this one looks for events
+          // When another process stamps the log and appends before this one looks for events
           await faster.logId();
           await faster.append('thing-1', 'no-stream', makeEvents(1));
           return store.readAll(page);
@@ -128,7 +131,7 @@ async function givenService(t: ExecutionContext) {
 }
 
 test.serial(
-  'The first start marks the log before its first event, and the next start takes the mark',
+  'The first start stamps the log before its first event, and the next start takes the stamp',
   async (t) => {
     const { server, start } = await givenService(t);
     const service = await start();
@@ -146,13 +149,13 @@ test.serial(
 );
 
 test.serial(
-  'A start on a log with events and no mark ends with a sentence, and appends nothing',
+  'A start on a log with events and no stamp ends with a sentence, and appends nothing',
   async (t) => {
     const { server, start } = await givenService(t);
     server.log.append('stowage.node-1', 'no-stream', [makeProposed({ metadata })]);
     await t.throwsAsync(start, {
       instanceOf: StoreDamaged,
-      message: /no mark before them.*Set another STREAM_PREFIX/,
+      message: /no stamp before them.*Set another STREAM_PREFIX/,
     });
     t.is(server.log.records.length, 1);
   },

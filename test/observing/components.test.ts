@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { LeaseRecord, Progress } from '../../src/event-sourcing/feeding/consumers/lease.js';
-import { fedParts, reportStatus } from '../../src/observing/parts.js';
+import { consumersIn, reportStatus } from '../../src/observing/components.js';
 
 const view = 'view/users@1';
 const mail = 'reaction/mail';
@@ -9,7 +9,12 @@ const quiet: Progress = { state: null, lagMs: 0, problem: null };
 /** A process that feeds the view beside one that has the task, or none of them. */
 function given(progress: Partial<Progress> = {}, feeds: Readonly<Record<string, readonly string[]>> = {}) {
   const records = Object.entries({ self: [view], other: [mail, 'task/node-prober'], ...feeds }).map(
-    ([owner, fed]): LeaseRecord => ({ owner, feeds: [...fed], positions: {}, lags_ms: { [mail]: 4_200 } }),
+    ([owner, active]): LeaseRecord => ({
+      owner,
+      feeds: [...active],
+      positions: {},
+      lags_ms: { [mail]: 4_200 },
+    }),
   );
   const own = new Map([
     [view, { ...quiet, state: 'running' as const, lagMs: 1_500, ...progress }],
@@ -18,9 +23,9 @@ function given(progress: Partial<Progress> = {}, feeds: Readonly<Record<string, 
   return { id: 'self', progress: own, records };
 }
 
-test('The status names each part with its state, its lag, and the process that feeds it', (t) => {
+test('The status names each component with its state, its lag, and the process that feeds it', (t) => {
   t.deepEqual(
-    fedParts(given(), []).map(({ kind, name, state, lag_seconds: lag, fed_by: by }) => [
+    consumersIn(given(), []).map(({ kind, name, state, lag_seconds: lag, feeders: by }) => [
       kind,
       name,
       state,
@@ -35,18 +40,18 @@ test('The status names each part with its state, its lag, and the process that f
   );
 });
 
-test('The status tells a part that has stopped from one that another process feeds, and from one that none feeds', (t) => {
+test('The status tells a component that has stopped from one that another process feeds, and from one that none feeds', (t) => {
   const stopped = { state: 'stopped' as const, problem: 'the event X cannot be read' };
-  const standing = (consumer: string) => [{ consumer, forMs: 16_000 }];
-  for (const unfed of [[], standing(view)]) {
-    const [part] = fedParts(given(stopped, { self: [] }), unfed);
-    t.like(part, { ...stopped, fed_by: [] });
+  const stalledFor = (consumer: string) => [{ consumer, forMs: 16_000 }];
+  for (const stalled of [[], stalledFor(view)]) {
+    const [component] = consumersIn(given(stopped, { self: [] }), stalled);
+    t.like(component, { ...stopped, feeders: [] });
   }
-  const [taken] = fedParts(given(stopped, { self: [], other: [view] }), []);
-  t.like(taken, { state: 'running', problem: 'the event X cannot be read', fed_by: ['other'] });
+  const [taken] = consumersIn(given(stopped, { self: [], other: [view] }), []);
+  t.like(taken, { state: 'running', problem: 'the event X cannot be read', feeders: ['other'] });
   const silent = given({}, { other: [] });
-  t.like(fedParts(silent, [])[1], { name: 'mail', state: 'unfed', lag_seconds: null });
-  t.like(fedParts(silent, standing(mail))[1], { state: 'unfed', lag_seconds: 16 });
+  t.like(consumersIn(silent, [])[1], { name: 'mail', state: 'stalled', lag_seconds: null });
+  t.like(consumersIn(silent, stalledFor(mail))[1], { state: 'stalled', lag_seconds: 16 });
 });
 
 test('The status names the stores before they are open, and for how long one has not answered', (t) => {
@@ -66,11 +71,11 @@ test('The status names the stores before they are open, and for how long one has
     readiness: { ready: () => ({ ok: false, reasons: ['MongoDB at a:1 does not answer'] }) },
     version: '1.2.3',
     feeding: () => null,
-    unfed: () => [],
+    stalled: () => [],
   });
   t.like(status, { ready: false, process: null, version: '1.2.3' });
   t.deepEqual(
-    status.parts.map(({ name, state, lag_seconds: lag, problem }) => [name, state, lag, problem]),
+    status.components.map(({ name, state, lag_seconds: lag, problem }) => [name, state, lag, problem]),
     [
       ['the log, KurrentDB 26.0.3', 'answers', 0, null],
       ['MongoDB at a:1', 'away', 61, 'no answer in time'],

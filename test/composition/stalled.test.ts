@@ -33,7 +33,7 @@ function given(t: ExecutionContext) {
     const reactions = startReactions(
       { ...world, eventStore: seen, holder: id, lease },
       [makeSendParcels({ handler: process.handler, send: () => Promise.resolve() })],
-      { onRetry: ignore, onSetApart: ignore, onStopped: ignore },
+      { onRetry: ignore, onQuarantined: ignore, onStopped: ignore },
     );
     // Given an endpoint of outgoing events that no process feeds any more
     lease.add(endpointConsumer('crm'), () => ({ state: 'stopped', lagMs: 0, problem: null }));
@@ -60,9 +60,9 @@ function given(t: ExecutionContext) {
         const { reasons } = (await reply.json()) as { readonly reasons: readonly string[] };
         return [reply.status, ...reasons.map((reason) => reason.replace(/ for \d+ s$/, ''))];
       },
-      unfed: async () => {
+      stalled: async () => {
         const lines = (await (await get('/metrics')).text()).split('\n');
-        return lines.filter((line) => line.startsWith('stowage_unfed{'));
+        return lines.filter((line) => line.startsWith('stowage_stalled_seconds{'));
       },
     };
   }
@@ -85,26 +85,28 @@ test('Readiness and the metrics of each process name a reaction that has stopped
   await clock.advance(5_000);
   await move();
   await clock.advance(7_000);
-  for (const { ready, unfed } of processes) {
+  for (const { ready, stalled } of processes) {
     t.deepEqual(await ready(), [200]);
-    t.deepEqual(await unfed(), []);
+    t.deepEqual(await stalled(), []);
   }
   // When the log has moved for 15 s
   await move();
   await clock.advance(8_000);
   // Then both name the reaction, and nothing else
-  for (const { ready, unfed } of processes) {
-    t.deepEqual(await ready(), [503, 'no process has fed the reaction send-parcels']);
-    const [line, ...others] = await unfed();
+  for (const { ready, stalled } of processes) {
+    t.deepEqual(await ready(), [503, 'the reaction send-parcels is stalled: no process feeds it']);
+    const [line, ...others] = await stalled();
     t.deepEqual(others, []);
-    const seconds = /^stowage_unfed\{part="reaction\/send-parcels"\} (\d+(?:\.\d+)?)$/.exec(line ?? '')?.[1];
+    const seconds = /^stowage_stalled_seconds\{consumer="reaction\/send-parcels"\} (\d+(?:\.\d+)?)$/.exec(
+      line ?? '',
+    )?.[1];
     t.true(Number(seconds) >= 15 && Number(seconds) <= 20, line);
   }
   // When a process comes in which it runs, then all of them are ready
   const healed = await start('cleo', log);
   await clock.advance(5_000);
-  for (const { ready, unfed } of [...processes, healed]) {
+  for (const { ready, stalled } of [...processes, healed]) {
     t.deepEqual(await ready(), [200]);
-    t.deepEqual(await unfed(), []);
+    t.deepEqual(await stalled(), []);
   }
 });

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../../src/event-sourcing/feeding/quarantine.js';
 import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
-import { reactionCheckpoint, setApartMax } from '../../../src/event-sourcing/effects/run-reaction.js';
-import { setApartEvents } from '../../../src/event-sourcing/effects/taken-events.js';
+import { reactionCheckpoint, quarantinedMax } from '../../../src/event-sourcing/effects/run-reaction.js';
+import { quarantinedEvents } from '../../../src/event-sourcing/effects/taken-events.js';
 import { counterAggregate } from '../../support/kernel/counters.js';
 import { sendToCounter, handlerWithoutViews } from '../../support/kernel/world.js';
 import {
@@ -82,13 +82,13 @@ async function runOver(scene: ReactionScene, eventStore: EventStore, ms = 5_000)
 }
 
 const numbers = ({ sent }: ReactionScene): readonly number[] => sent.map(({ n }) => n);
-const apartOf = ({ readModelStore }: ReactionScene) =>
-  setApartItems(readModelStore, reactionCheckpoint({ name }));
-const markOf = async ({ readModelStore }: ReactionScene): Promise<string | null> =>
+const quarantinedIn = ({ readModelStore }: ReactionScene) =>
+  quarantinedItems(readModelStore, reactionCheckpoint({ name }));
+const checkpointOf = async ({ readModelStore }: ReactionScene): Promise<string | null> =>
   (await loadCheckpoint(readModelStore, reactionCheckpoint({ name })))?.position ?? null;
 
 for (const [what, damage, reason] of damages) {
-  test(`A reaction sets an event apart for ${what}, serves all others after each start, and serves it once after the repair`, async (t) => {
+  test(`A reaction quarantines an event for ${what}, serves all others after each start, and serves it once after the repair`, async (t) => {
     const scene = givenReactions();
     const hurt = damage(scene.eventStore, ofP1);
     await scene.ask(1);
@@ -96,31 +96,31 @@ for (const [what, damage, reason] of damages) {
     for (const start of [0, 1]) {
       // When a process serves over the damaged log
       const status = await runOver(scene, hurt);
-      // Then the event is recorded, the mark passes it, and the others are served
-      t.like(status, { state: 'running', reason: null, open: 0, setApart: 1 });
-      const [apart, ...others] = await apartOf(scene);
+      // Then the event is recorded, the checkpoint passes it, and the others are served
+      t.like(status, { state: 'running', reason: null, open: 0, quarantined: 1 });
+      const [quarantined, ...others] = await quarantinedIn(scene);
       t.deepEqual(others, []);
-      t.regex(apart?.reason ?? '', reason);
-      t.notRegex(apart?.reason ?? '', /canary/);
-      t.like(apart?.event, { stream: 'parcel-p1', revision: '0' });
-      t.is(await markOf(scene), await scene.eventStore.head());
+      t.regex(quarantined?.reason ?? '', reason);
+      t.notRegex(quarantined?.reason ?? '', /canary/);
+      t.like(quarantined?.event, { stream: 'parcel-p1', revision: '0' });
+      t.is(await checkpointOf(scene), await scene.eventStore.head());
       t.deepEqual(numbers(scene), [2, 3].slice(0, start + 1));
       await scene.ask(3 + start, { stream: `p${3 + start}` });
     }
-    t.deepEqual([...(await setApartEvents(scene.readModelStore)).keys()], [name]);
-    t.is(scene.reports.filter((report) => report.startsWith(`set apart ${name} parcel-p1@0`)).length, 1);
+    t.deepEqual([...(await quarantinedEvents(scene.readModelStore)).keys()], [name]);
+    t.is(scene.reports.filter((report) => report.startsWith(`quarantined ${name} parcel-p1@0`)).length, 1);
     // When a release reads it, or an operator has restored the stream
-    t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
+    t.like(await runOver(scene, scene.eventStore), { state: 'running', quarantined: 0 });
     // Then the event is served once, also after another start
     t.deepEqual(numbers(scene).toSorted(), [1, 2, 3, 4]);
-    t.deepEqual(await apartOf(scene), []);
+    t.deepEqual(await quarantinedIn(scene), []);
     await runOver(scene, scene.eventStore);
     t.is(scene.sent.length, 4);
     t.is((await scene.marked()).length, 4);
   });
 }
 
-test('A reaction that has lost its mark and its records sets the event apart again', async (t) => {
+test('A reaction that has lost its checkpoint and its records quarantines the event again', async (t) => {
   const scene = givenReactions();
   const hurt = asTruncated(scene.eventStore, ofP1);
   await scene.ask(1);
@@ -131,7 +131,7 @@ test('A reaction that has lost its mark and its records sets the event apart aga
   for (const { name: record, version } of await listRecords(scene.readModelStore, 'set-apart/'))
     await removeRecord(scene.readModelStore, record, version);
   // Then the next start finds the event in the log
-  t.like(await runOver(scene, hurt), { state: 'running', setApart: 1 });
+  t.like(await runOver(scene, hurt), { state: 'running', quarantined: 1 });
   t.deepEqual(numbers(scene), [2]);
   await runOver(scene, scene.eventStore);
   t.deepEqual(numbers(scene), [2, 1]);
@@ -174,10 +174,10 @@ test('Two processes that run one reaction at once serve an event once that one o
   // When the newer one starts again, then the record of the older one goes without another effect
   await runOver(scene, scene.eventStore);
   t.deepEqual(numbers(scene), [1, 2]);
-  t.deepEqual(await apartOf(scene), []);
+  t.deepEqual(await quarantinedIn(scene), []);
 });
 
-test('An event is set apart before the mark passes it, also while the store does not take the record', async (t) => {
+test('An event is quarantined before the checkpoint passes it, also while the store does not take the record', async (t) => {
   const scene = givenReactions();
   const hurt = asTruncated(scene.eventStore, ofP1);
   await scene.ask(1);
@@ -191,15 +191,15 @@ test('An event is set apart before the mark passes it, also while the store does
   const runner = scene.start({ reactions, deps: { eventStore: hurt, readModelStore } });
   await scene.clock.advance(10_000);
   t.deepEqual(numbers(scene), [2], 'the others are served meanwhile');
-  t.is(await markOf(scene), null);
+  t.is(await checkpointOf(scene), null);
   away = false;
   await scene.clock.advance(61_000);
-  t.is((await apartOf(scene)).length, 1);
-  t.is(await markOf(scene), await scene.eventStore.head());
+  t.is((await quarantinedIn(scene)).length, 1);
+  t.is(await checkpointOf(scene), await scene.eventStore.head());
   await scene.clock.run(runner.stop());
 });
 
-test('A reaction reads the records after its mark, so it finds the event of a process that ends meanwhile', async (t) => {
+test('A reaction reads the records after its checkpoint, so it finds the event of a process that ends meanwhile', async (t) => {
   const scene = givenReactions();
   const hurt = asTruncated(scene.eventStore, ofP1);
   await scene.ask(1);
@@ -220,7 +220,7 @@ test('A reaction reads the records after its mark, so it finds the event of a pr
   await scene.clock.run(runner.stop());
 });
 
-test('An event whose timer is due on a damaged stream is set apart instead of its timer, and is served after the repair', async (t) => {
+test('An event whose timer is due on a damaged stream is quarantined instead of its timer, and is served after the repair', async (t) => {
   const scene = givenReactions();
   const dueAt = new Date(scene.clock.now().getTime() + 3_600_000);
   const timed = (eventStore: EventStore): AnyReaction => {
@@ -246,11 +246,11 @@ test('An event whose timer is due on a damaged stream is set apart instead of it
   await run(asTruncated(scene.eventStore, ofP1), 3_700_000);
   t.deepEqual(numbers(scene), [2]);
   t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
-  t.like((await apartOf(scene))[0], { event: { stream: 'parcel-p1', revision: '0' } });
+  t.like((await quarantinedIn(scene))[0], { event: { stream: 'parcel-p1', revision: '0' } });
   // Then it is served once after the repair
   await run(scene.eventStore, 5_000);
   t.deepEqual(numbers(scene), [2, 1]);
-  t.deepEqual(await apartOf(scene), []);
+  t.deepEqual(await quarantinedIn(scene), []);
 });
 
 test('A process that ends while it takes an event back keeps the record, and the next one serves the event', async (t) => {
@@ -259,12 +259,12 @@ test('A process that ends while it takes an event back keeps the record, and the
   await runOver(scene, asTruncated(scene.eventStore, ofP1));
   const ending = scene.start({ send: () => Promise.reject(new Error('it fails')) });
   await scene.clock.advance(120_000);
-  t.is(ending.statuses()[0]?.setApart, 1);
+  t.is(ending.statuses()[0]?.quarantined, 1);
   await scene.clock.run(ending.stop());
-  t.is((await apartOf(scene)).length, 1);
+  t.is((await quarantinedIn(scene)).length, 1);
   await runOver(scene, scene.eventStore, 61_000);
   t.deepEqual(numbers(scene), [1]);
-  t.deepEqual(await apartOf(scene), []);
+  t.deepEqual(await quarantinedIn(scene), []);
 });
 
 test('A reaction takes an event back that the log does not hold any more, as after a restore', async (t) => {
@@ -272,21 +272,21 @@ test('A reaction takes an event back that the log does not hold any more, as aft
   const event = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };
   const record = `set-apart/${reactionCheckpoint({ name })}/019b7d00-0000-7000-8000-000000000801`;
   await putRecord(scene.readModelStore, record, { reason: 'it was deleted', event }, null);
-  t.like(await runOver(scene, scene.eventStore), { state: 'running', setApart: 0 });
-  t.deepEqual(await apartOf(scene), []);
+  t.like(await runOver(scene, scene.eventStore), { state: 'running', quarantined: 0 });
+  t.deepEqual(await quarantinedIn(scene), []);
 });
 
-test('A reaction stops when more than 1,000 events cannot be served, and its mark passes none of the rest', async (t) => {
+test('A reaction stops when more than 1,000 events cannot be served, and its checkpoint passes none of the rest', async (t) => {
   const scene = givenReactions();
-  for (let n = 1; n <= setApartMax + 1; n += 1) await scene.ask(n, { stream: `p${n}` });
+  for (let n = 1; n <= quarantinedMax + 1; n += 1) await scene.ask(n, { stream: `p${n}` });
   const hurt = asUnknownShape(scene.eventStore, () => true);
   const status = await runOver(scene, hurt);
-  t.like(status, { state: 'stopped', setApart: setApartMax });
+  t.like(status, { state: 'stopped', quarantined: quarantinedMax });
   t.regex(status?.reason ?? '', /ParcelAsked \(parcel-p1001 at revision 0\)/);
-  t.is((await apartOf(scene)).length, setApartMax);
-  t.true(((await markOf(scene)) ?? '') < ((await scene.eventStore.head()) ?? ''));
+  t.is((await quarantinedIn(scene)).length, quarantinedMax);
+  t.true(((await checkpointOf(scene)) ?? '') < ((await scene.eventStore.head()) ?? ''));
   // When a release can read them, then it serves all of them
   await runOver(scene, scene.eventStore, 60_000);
-  t.is(new Set(numbers(scene)).size, setApartMax + 1);
-  t.is(scene.sent.length, setApartMax + 1);
+  t.is(new Set(numbers(scene)).size, quarantinedMax + 1);
+  t.is(scene.sent.length, quarantinedMax + 1);
 });

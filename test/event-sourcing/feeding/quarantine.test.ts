@@ -2,7 +2,7 @@ import test from 'ava';
 import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StreamDamaged, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { setApartItems } from '../../../src/event-sourcing/feeding/set-apart.js';
+import { quarantinedItems } from '../../../src/event-sourcing/feeding/quarantine.js';
 import { dropGeneration } from '../../../src/event-sourcing/views/generations/prune-views.js';
 import { collection, givenProjector, thenDocumentsAreTheFold } from '../../support/kernel/projectors.js';
 import { writeCounters } from '../../support/kernel/counters.js';
@@ -33,17 +33,17 @@ function withUnknown(log: EventStore, stream: string, from: bigint): EventStore 
   );
 }
 
-test('A stream with an event that cannot be read is set apart, also after a restart, and the others go on', async (t) => {
+test('A stream with an event that cannot be read is quarantined, also after a restart, and the others go on', async (t) => {
   const scene = await givenProjector();
   const { log, documents } = scene;
   const older = withUnknown(log, 'counter-c1', 2n);
   for (let start = 0; start < 2; start += 1) {
     await scene.catchUp({ eventStore: older });
-    const [apart, ...others] = await setApartItems(documents, collection);
+    const [quarantined, ...others] = await quarantinedItems(documents, collection);
     t.deepEqual(others, []);
-    t.is(apart?.id, 'c1');
-    t.regex(apart?.reason ?? '', /CounterPainted .*counter-c1 at revision 2/);
-    t.notRegex(apart?.reason ?? '', /canary/);
+    t.is(quarantined?.id, 'c1');
+    t.regex(quarantined?.reason ?? '', /CounterPainted .*counter-c1 at revision 2/);
+    t.notRegex(quarantined?.reason ?? '', /canary/);
     t.is(await documents.get(collection, 'c1'), null, 'the page with the event adds nothing to the document');
     t.is((await documents.get(collection, 'c2'))?.revision, 4n);
     await writeCounters(log, { counters: 2, additions: 1, prefix: `later${start}` });
@@ -56,9 +56,9 @@ test('A stream with an event that cannot be read is set apart, also after a rest
 test('A release that can read the event folds the stream whole and takes it back', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp({ eventStore: withUnknown(scene.log, 'counter-c1', 2n) });
-  t.is((await setApartItems(scene.documents, collection)).length, 1);
+  t.is((await quarantinedItems(scene.documents, collection)).length, 1);
   await scene.catchUp();
-  t.deepEqual(await setApartItems(scene.documents, collection), []);
+  t.deepEqual(await quarantinedItems(scene.documents, collection), []);
   await thenDocumentsAreTheFold(t, scene);
 });
 
@@ -71,7 +71,7 @@ test('A document keeps its last revision while later events of its stream cannot
   t.deepEqual(await scene.documents.get(collection, 'c1'), before);
 });
 
-test('A damaged stream is set apart, and is reported once', async (t) => {
+test('A damaged stream is quarantined, and is reported once', async (t) => {
   const scene = await givenProjector();
   // Given a server that has truncated and scavenged a stream
   const damaged = seenAs(scene.log, (event) =>
@@ -85,10 +85,10 @@ test('A damaged stream is set apart, and is reported once', async (t) => {
     },
   };
   const { progress } = await scene.catchUp({ eventStore: reading });
-  t.deepEqual(await setApartItems(scene.documents, collection), [
+  t.deepEqual(await quarantinedItems(scene.documents, collection), [
     { id: 'c2', reason: 'it lacks the event at revision 0' },
   ]);
-  t.is(progress.at(-1)?.setApart, 1);
+  t.is(progress.at(-1)?.quarantined, 1);
   t.is((await scene.documents.get(collection, 'c1'))?.revision, 4n);
 });
 
@@ -98,12 +98,12 @@ test('A view stops when more than 100 streams cannot be read', async (t) => {
   await t.throwsAsync(scene.clock.run(scene.run({ eventStore: unknown }).ended), {
     instanceOf: UndecodableEvent,
   });
-  t.is((await setApartItems(scene.documents, collection)).length, 100);
+  t.is((await quarantinedItems(scene.documents, collection)).length, 100);
 });
 
 test('A dropped generation takes the records of its streams with it', async (t) => {
   const scene = await givenProjector();
   await scene.catchUp({ eventStore: withUnknown(scene.log, 'counter-c1', 2n) });
   await dropGeneration(scene.documents, collection);
-  t.deepEqual(await setApartItems(scene.documents, collection), []);
+  t.deepEqual(await quarantinedItems(scene.documents, collection), []);
 });

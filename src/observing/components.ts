@@ -1,44 +1,44 @@
 import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
 import type { LeaseRecord, Progress } from '../event-sourcing/feeding/consumers/lease.js';
-import type { Standing } from '../event-sourcing/feeding/projectors/view-watch.js';
+import type { StalledConsumer } from '../event-sourcing/feeding/projectors/view-watch.js';
 import type { Readiness } from './health.js';
 import type { StoreState } from './stores/store-watch.js';
 
 /** A store, a view, a reaction or a task, as operators see it. */
-export interface Part extends JsonObject {
+export interface Component extends JsonObject {
   readonly kind: string;
   readonly name: string;
   /**
-   * `running`; `catching-up` with the log; `failing`; `stopped`; `unfed`: no process feeds it. Of a store `answers`, `away` or
+   * `running`; `catching-up` with the log; `failing`; `stopped`; `stalled`: no process feeds it. Of a store `answers`, `away` or
    * `unknown` before its first call.
    */
   readonly state: string;
   /** The age of what waits, or of the silence of a store, in seconds. Null where this process cannot know it. */
   readonly lag_seconds: number | null;
-  /** The ids of the processes that feed the part; empty for a store. */
-  readonly fed_by: readonly string[];
+  /** The ids of the processes that feed the component; empty for a store. */
+  readonly feeders: readonly string[];
   readonly problem: string | null;
 }
 
 /** The state of a process for operators: `/readyz` on `METRICS_PORT`, and `stowage status`. */
 export interface Status extends JsonObject {
   readonly ready: boolean;
-  /** The id by which `fed_by` names the process. Null before the stores are open. */
+  /** The id by which `feeders` names the process. Null before the stores are open. */
   readonly process: string | null;
   readonly version: string;
   readonly reasons: readonly string[];
-  readonly parts: readonly Part[];
+  readonly components: readonly Component[];
 }
 
-/** What a process knows of its parts. */
+/** What a process knows of its components. */
 interface StatusSources {
   readonly stores: () => readonly StoreState[];
   readonly readiness: Pick<Readiness, 'ready'>;
   readonly version: string;
   /** Null before the stores are open. */
   readonly feeding: () => Feeding | null;
-  /** Returns the consumers that no process has fed for a while. */
-  readonly unfed: () => readonly Standing[];
+  /** Returns the consumers that no process feeds for a while. */
+  readonly stalled: () => readonly StalledConsumer[];
 }
 
 /** What a process knows of the views, reactions and tasks. */
@@ -52,7 +52,7 @@ export interface Feeding {
 }
 
 /** Returns the state of the process from memory alone: the report works while no store answers. */
-export function reportStatus({ stores, readiness, version, feeding, unfed }: StatusSources): Status {
+export function reportStatus({ stores, readiness, version, feeding, stalled }: StatusSources): Status {
   const { ok, reasons } = readiness.ready();
   const known = feeding();
   return {
@@ -60,18 +60,18 @@ export function reportStatus({ stores, readiness, version, feeding, unfed }: Sta
     process: known?.id ?? null,
     version,
     reasons,
-    parts: [...stores().map(storePart), ...(known === null ? [] : fedParts(known, unfed()))],
+    components: [...stores().map(storeComponent), ...(known === null ? [] : consumersIn(known, stalled()))],
   };
 }
 
-function storePart({ name, awayMs, hasAnswered, failure, server }: StoreState): Part {
+function storeComponent({ name, awayMs, hasAnswered, failure, server }: StoreState): Component {
   const [isAway, isKnown] = [awayMs !== null, hasAnswered];
   return {
     kind: 'store',
     name: server === null ? name : `${name}, ${server.product} ${server.version}`,
     state: isAway ? 'away' : isKnown ? 'answers' : 'unknown',
     lag_seconds: seconds(awayMs ?? 0),
-    fed_by: [],
+    feeders: [],
     problem: failure,
   };
 }
@@ -79,30 +79,30 @@ function storePart({ name, awayMs, hasAnswered, failure, server }: StoreState): 
 const kinds = ['view', 'reaction', 'task'];
 
 /** Returns the views, reactions and tasks that this process has or an owner feeds. */
-export function fedParts(feeding: Feeding, unfed: readonly Standing[]): readonly Part[] {
+export function consumersIn(feeding: Feeding, stalled: readonly StalledConsumer[]): readonly Component[] {
   const { progress, records } = feeding;
-  const unfedMs = new Map(unfed.map(({ consumer, forMs }) => [consumer, forMs]));
+  const stalledMs = new Map(stalled.map(({ consumer, forMs }) => [consumer, forMs]));
   return [...new Set([...records.flatMap(({ feeds }) => feeds), ...progress.keys()])]
-    .map((consumer) => fedPart(consumer, feeding, unfedMs.get(consumer)))
+    .map((consumer) => componentOf(consumer, feeding, stalledMs.get(consumer)))
     .sort((one, other) => rankOf(one) - rankOf(other) || (one.name < other.name ? -1 : 1));
 }
 
-function rankOf({ kind }: Part): number {
+function rankOf({ kind }: Component): number {
   return kinds.indexOf(kind) < 0 ? kinds.length : kinds.indexOf(kind);
 }
 
-function fedPart(consumer: string, { id, progress, records }: Feeding, unfedMs: number | undefined): Part {
+function componentOf(consumer: string, { id, progress, records }: Feeding, stalledMs?: number): Component {
   const [kind = '', ...name] = consumer.split('/');
   const own = progress.get(consumer);
   const feeders = records.filter(({ feeds }) => feeds.includes(consumer));
   const others = feeders.filter(({ owner }) => owner !== id);
-  const lagMs = ownLagMs(own) ?? lagOfOthers(consumer, others) ?? unfedMs ?? null;
+  const lagMs = ownLagMs(own) ?? lagOfOthers(consumer, others) ?? stalledMs ?? null;
   return {
     kind,
     name: name.join('/'),
-    state: stateOf({ own, isFed: feeders.length > 0, isFedElsewhere: others.length > 0, unfedMs }),
+    state: stateOf({ own, isActive: feeders.length > 0, isActiveElsewhere: others.length > 0, stalledMs }),
     lag_seconds: lagMs === null ? null : seconds(lagMs),
-    fed_by: feeders.map(({ owner }) => owner),
+    feeders: feeders.map(({ owner }) => owner),
     problem: own?.problem ?? null,
   };
 }
@@ -119,14 +119,14 @@ function lagOfOthers(consumer: string, others: readonly LeaseRecord[]): number |
 
 function stateOf(of: {
   readonly own: Progress | undefined;
-  readonly isFed: boolean;
-  readonly isFedElsewhere: boolean;
-  readonly unfedMs: number | undefined;
+  readonly isActive: boolean;
+  readonly isActiveElsewhere: boolean;
+  readonly stalledMs: number | undefined;
 }): string {
-  if (of.unfedMs !== undefined) return of.own?.state === 'stopped' ? 'stopped' : 'unfed';
+  if (of.stalledMs !== undefined) return of.own?.state === 'stopped' ? 'stopped' : 'stalled';
   // What has stopped here may run in a process of another release.
-  if (of.isFedElsewhere && of.own?.state !== 'running') return 'running';
-  return of.own?.state ?? (of.isFed ? 'running' : 'unfed');
+  if (of.isActiveElsewhere && of.own?.state !== 'running') return 'running';
+  return of.own?.state ?? (of.isActive ? 'running' : 'stalled');
 }
 
 function seconds(ms: number): number {
