@@ -8,4 +8,6 @@ export interface AssetDeps extends StorageDeps {
   readonly assets: AssetReader;
   readonly usage: UsageReader;
   readonly playlistTokens: PlaylistTokens;
+  /** How long an import may take after its list, in milliseconds: 8,000 where it is left out. Slow machines test with more. */
+  readonly importMs?: number;
 }

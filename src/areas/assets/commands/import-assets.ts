@@ -67,11 +67,14 @@ export interface ImportCursor {
 }
 
 /** The list may take 5 s before. A request has 15 s. */
-const workMs = 8_000;
+const importMsMax = 8_000;
 /** Objects that are looked up at once. */
 const atOnce = 20;
 
-interface ImportDeps extends Pick<AssetDeps, 'handler' | 'assets' | 'listObjects' | 'headObject'> {
+interface ImportDeps extends Pick<
+  AssetDeps,
+  'handler' | 'assets' | 'listObjects' | 'headObject' | 'importMs'
+> {
   readonly capacity: Pick<Capacity, 'judged' | 'requireFresh'>;
   readonly objectKeys: Pick<ObjectKeys, 'claiming'>;
   readonly payerOf: PayerOf;
@@ -113,7 +116,7 @@ export function makeImportAssets(deps: ImportDeps) {
     objects: readonly ListedObject[],
     by: Omit<Page, 'added'>,
   ): Promise<Omit<ImportedPage, 'next'> & { readonly read: number }> {
-    const signal = AbortSignal.timeout(workMs);
+    const signal = AbortSignal.timeout(deps.importMs ?? importMsMax);
     const isLate = () => signal.aborted;
     const basePath = opened.storage.configuration.base_path;
     const keys = objects.flatMap(({ readings }) => readings.map((key) => below(basePath, key)));
