@@ -100,40 +100,61 @@ async function runFile(file, title) {
   await ava([compiledOf(file), ...match], { concurrency: 1, environment });
 }
 
-const filesMax = 30;
+/** The files of a process. More would keep too much in memory at once, and the last process would run alone for long. */
+const filesMax = 45;
 
 /** What AVA writes before the titles of a group. Readers look for the file and the title. */
 // eslint-disable-next-line no-control-regex -- AVA colours the separator.
 const groupPrefix = /\bgroup-[\w-]+ (?:\x1B\[\d+m)*[›>](?:\x1B\[\d+m)* /;
 
-/** Tests that would disturb others in their process or be disturbed: pauses of tenths of a second, and signals of the process. */
-const alone = /^test\/(end-to-end\/|http\/server\/raw-socket\.|mail\/mailer\.|stores\/mongodb\/large\.)/;
+/**
+ * Tests that would disturb others in their process or be disturbed: pauses of tenths of a second, calls with a limit of seconds,
+ * signals of the process, the count of all that the engine runs, and titles that another room has too.
+ */
+const alone =
+  /^test\/(contracts\/|end-to-end\/|upgrades\/|outside-readers\.|mail\/mailer\.|http\/server\/raw-socket\.|areas\/audit\/verify\/verify-program\.|stores\/mongodb\/large\.)/;
 
-/** Lets the files of a folder share processes: starting one and loading its modules costs more than the tests of most files. */
+/** Lets files share processes: starting one and loading its modules costs more than the tests of most files. */
 async function runGrouped(files) {
   rmSync(groups, { recursive: true, force: true });
   mkdirSync(groups, { recursive: true });
-  const byArea = groupBy(files, areaOf);
-  const written = [];
-  for (const [area, members] of byArea) {
-    const size = alone.test(members[0])
-      ? 1
-      : Math.ceil(members.length / Math.ceil(members.length / filesMax));
-    for (let from = 0; from < members.length; from += size) {
-      const name = `group-${area}-${from / size + 1}.test.js`;
-      const imports = members
-        .slice(from, from + size)
-        .map((file) => `import '../${file.replace(/\.ts$/, '.js')}';\n`);
-      writeFileSync(join(groups, name), imports.join(''));
-      written.push(`dist/groups/${name}`);
-    }
-  }
+  const written = groupsOf(files).map(({ name, members }, index) => {
+    const file = `group-${name}-${index + 1}.test.js`;
+    const imports = members.map((member) => `import '../${member.replace(/\.ts$/, '.js')}';\n`);
+    writeFileSync(join(groups, file), ["import '../../scripts/test-turns.mjs';\n", ...imports].join(''));
+    return `dist/groups/${file}`;
+  });
   // One file more than there are cores uses the waits.
   await ava(written, { concurrency: availableParallelism() + 1 });
 }
 
-function areaOf(file) {
-  if (alone.test(file)) return file.replace('.test.ts', '').replaceAll('/', '-');
+/** Fills each process with a large room and with small ones. The largest begin first, so that the end of the run is short. */
+function groupsOf(files) {
+  const [apart, others] = [
+    files.filter((file) => alone.test(file)),
+    files.filter((file) => !alone.test(file)),
+  ];
+  const rooms = [...groupBy(others, roomOf)].flatMap(([name, members]) =>
+    evenParts(members).map((part) => ({ name, members: part })),
+  );
+  const filled = [];
+  for (const room of rooms.sort((a, b) => b.members.length - a.members.length)) {
+    const fitting = filled.find(({ members }) => members.length + room.members.length <= filesMax);
+    if (fitting === undefined) filled.push(room);
+    else fitting.members.push(...room.members);
+  }
+  const nameOf = (file) => file.replace('.test.ts', '').replaceAll('/', '-');
+  return [...apart.map((file) => ({ name: nameOf(file), members: [file] })), ...filled];
+}
+
+function evenParts(members) {
+  const size = Math.ceil(members.length / Math.ceil(members.length / filesMax));
+  return Array.from({ length: Math.ceil(members.length / size) }, (_, part) =>
+    members.slice(part * size, (part + 1) * size),
+  );
+}
+
+function roomOf(file) {
   const [, room, area, layer] = file.split('/');
   if (room !== 'areas') return room.replace('.test.ts', '');
   return /^(domain|commands|reactions|routes)$/.test(layer) ? `areas-${layer}` : `areas-${area}`;

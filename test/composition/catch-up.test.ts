@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { allViews } from '../../projections/index.js';
 import { catchUpInThreads, groupTargets } from '../../src/composition/tasks/catch-up.js';
@@ -12,8 +13,8 @@ import { usersProjection } from '../../projections/accounts/users/projection.js'
 import { openLogReader } from '../../src/stores/embedded/log/category-reader.js';
 import { makeSeededRandom, realClock } from '../support/fakes/clock.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
-import { givenStores } from '../support/given/given-embedded.js';
 import { fillMixedLog } from '../support/given/mixed-log.js';
+import { givenDirectory, makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { storedDocuments } from '../support/kernel/world.js';
 import { loadCheckpoint, saveCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
@@ -31,9 +32,11 @@ const metadata = {
 };
 const noSignal = new AbortController().signal;
 
-/** Given stores with a log of all views, one stream of which has an event that this release does not know. */
-async function givenLog(t: ExecutionContext) {
-  const stores = await givenStores(t, { streamPrefix });
+const template = makeDirectory();
+
+/** A log of all views, one stream of which has an event that this release does not know. */
+test.before(async () => {
+  const stores = await openStores(template.directory, { streamPrefix });
   await fillMixedLog(stores.eventStore, events);
   await stores.eventStore.append(unreadable, 'no-stream', [
     {
@@ -43,13 +46,26 @@ async function givenLog(t: ExecutionContext) {
       metadata,
     },
   ]);
+  await stores.close();
+});
+
+test.after.always(() => {
+  template.remove();
+});
+
+/** Given stores with a copy of the log. */
+async function givenLog(t: ExecutionContext) {
+  const directory = givenDirectory(t);
+  cpSync(template.directory, directory, { recursive: true });
+  const stores = await openStores(directory, { streamPrefix });
+  t.teardown(() => stores.close());
   const generations = makeGenerations({
     projections: allViews,
     readModelStore: stores.readModelStore,
     clock: realClock,
   });
   await generations.start();
-  return { ...stores, generations, streamPrefix };
+  return { ...stores, directory, generations, streamPrefix };
 }
 
 type Scene = Awaited<ReturnType<typeof givenLog>>;

@@ -11,6 +11,7 @@ import { openWriter } from '../../src/stores/embedded/files/prepare-file.js';
 import { makeTransactions } from '../../src/stores/embedded/writing/transactions.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { givenDirectory } from '../support/servers/embedded-directory.js';
+import { testFlippedReadModels } from '../support/simulation/flipped-read-models.js';
 
 const seed = Number(process.env['DEEP_SEED'] ?? 1);
 const flips = Math.ceil(3_000 * Number(process.env['DEEP_BUDGET'] ?? 1));
@@ -75,6 +76,8 @@ test(`${walFlips} times one flipped bit in the write-ahead log of a killed proce
   t.log(JSON.stringify(found));
   t.true(found.damaged > walFlips / 2);
 });
+
+testFlippedReadModels(test, Math.ceil(flips / 10));
 
 /**
  * Makes a log of streams with three events each, and returns the content of its file. `whileOpen` runs before the log

@@ -8,7 +8,7 @@ import { simulateProjections } from '../support/kernel/simulate-projections.js';
 // These are a few of the histories that `test/deep` runs by the thousand.
 
 test('Commands that race under faults are in the log exactly once and complete', async (t) => {
-  for (let seed = 1; seed <= 8; seed += 1) {
+  for (let seed = 1; seed <= 2; seed += 1) {
     const { problem } = await simulateCommands(seed);
     t.is(problem, null, `seed ${seed}`);
   }

@@ -11,7 +11,7 @@ import { foldOf, storedDocuments } from '../../support/kernel/world.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const collection = 'counters@1.1';
-const counters = 900;
+const counters = 600;
 const additions = 3;
 const unreadable = 'counter-c450';
 

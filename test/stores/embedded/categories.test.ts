@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
@@ -7,24 +8,36 @@ import { makeCategoryReader } from '../../../src/stores/embedded/log/category-re
 import { type Connection, openConnection, openReader } from '../../../src/stores/embedded/files/database.js';
 import { makeEventReader } from '../../../src/stores/embedded/log/event-reader.js';
 import { makeEvent } from '../../contracts/event-store-fixtures.js';
-import { givenDirectory, openLog } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, makeDirectory, openLog } from '../../support/servers/embedded-directory.js';
 
 const streamPrefix = 'stowage.';
 const streams = ['book-a', 'books-a', 'book-b', 'boo-a'];
 
+const root = makeDirectory();
+test.after.always(() => {
+  root.remove();
+});
+const made = new Map<string, Promise<void>>();
+
 /** Given a closed log of streams whose categories begin alike, each with one event of every round. */
 async function givenLog(t: ExecutionContext, rounds: number, text = ''): Promise<string> {
-  const directory = givenDirectory(t);
-  const stores = await openLog(directory);
-  const { eventStore } = stores;
+  const template = join(root.directory, `${rounds} ${text.length}`);
+  if (!made.has(template)) made.set(template, makeLog(template, rounds, text));
+  await made.get(template);
+  const path = join(givenDirectory(t), 'events.db');
+  copyFileSync(join(template, 'events.db'), path);
+  return path;
+}
+
+async function makeLog(directory: string, rounds: number, text: string): Promise<void> {
+  const log = await openLog(directory);
   for (let round = 0; round < rounds; round += 1) {
     for (const stream of streams) {
       const event = makeEvent({ data: { stream, round, text } });
-      await eventStore.append(stream, round === 0 ? 'no-stream' : BigInt(round - 1), [event]);
+      await log.eventStore.append(stream, round === 0 ? 'no-stream' : BigInt(round - 1), [event]);
     }
   }
-  await stores.close();
-  return join(directory, 'events.db');
+  await log.close();
 }
 
 function change(path: string, sql: string): void {

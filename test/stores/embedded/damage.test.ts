@@ -12,14 +12,15 @@ import { wholeFold } from '../../support/clients/document-writes.js';
 import {
   givenDirectory,
   makeDirectory,
-  openDocuments,
   openLog,
+  openReadModels,
+  openState,
   openStores,
 } from '../../support/servers/embedded-directory.js';
 
-const template = makeDirectory();
+const [template, things, many] = [makeDirectory(), makeDirectory(), makeDirectory()];
 
-/** Three streams of three events each, appended in turn, and a state record. */
+/** Three streams of three events each, appended in turn, and a state record. A few documents, which each read finds, and many. */
 test.before(async () => {
   const stores = await openStores(template.directory);
   const { eventStore, stateStore } = stores;
@@ -31,16 +32,27 @@ test.before(async () => {
   }
   await stateStore.compareAndSet('key/1', null, { wrapped: 'marker of a key' });
   await stores.close();
+  for (const [{ directory }, names] of [
+    [things, ['a', '\u{fb01}', '\u{1f600}']],
+    [many, Array.from({ length: 600 }, () => 'a')],
+  ] as const) {
+    const { readModelStore, close } = await openReadModels(directory);
+    await readModelStore.ensureCollection('things@1.1', ['name']);
+    const documents = names.map((name, n) => wholeFold(`thing-${n}`, 0n, { name }));
+    await readModelStore.write('things@1.1', documents);
+    for (const read of Object.values(readsByIndex)) await read(readModelStore);
+    await close();
+  }
 });
 
 test.after.always(() => {
-  template.remove();
+  for (const { remove } of [template, things, many]) remove();
 });
 
-/** Makes a closed data directory with a log. */
-function givenLog(t: ExecutionContext): string {
+/** Makes a closed data directory with a log, or one with read models. */
+function givenLog(t: ExecutionContext, from = template): string {
   const directory = givenDirectory(t);
-  cpSync(template.directory, directory, { recursive: true });
+  cpSync(from.directory, directory, { recursive: true });
   return directory;
 }
 
@@ -207,9 +219,9 @@ test.serial('Read models of a newer format can be deleted instead, and are built
   change(directory, 'PRAGMA user_version = 9', 'read-models.db');
   const message =
     /Run the newer version\. To continue with this version: .*delete read-models\.db; .*builds it again/;
-  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+  await t.throwsAsync(openReadModels(directory), { instanceOf: StoreDamaged, message });
   rmSync(join(directory, 'read-models.db'));
-  const { readModelStore } = await closing(t, openStores(directory, { onFatal: ignore }));
+  const { readModelStore } = await closing(t, openReadModels(directory, { onFatal: ignore }));
   t.deepEqual(await readModelStore.collections(), []);
 });
 
@@ -239,7 +251,7 @@ test.serial('A reader that has read further detects a log that was replaced by a
 test.serial('A changed byte of a state record is damage', async (t) => {
   const directory = givenLog(t);
   falsify(join(directory, 'state.db'), 'marker of a key');
-  const { stateStore } = await closing(t, openDocuments(directory, { onFatal: ignore }));
+  const { stateStore } = await closing(t, openState(directory, { onFatal: ignore }));
   const message = /restore state\.db from a backup/;
   await t.throwsAsync(stateStore.get('key/1'), { instanceOf: StoreDamaged, message });
 });
@@ -247,7 +259,7 @@ test.serial('A changed byte of a state record is damage', async (t) => {
 test.serial('The check of the read models finds a document that its unique index lacks', async (t) => {
   // Given documents of a view without other indexes
   const directory = givenDirectory(t);
-  const opened = await openDocuments(directory);
+  const opened = await openReadModels(directory);
   await opened.readModelStore.write('things@1.1', [
     wholeFold('marker-1', 0n, {}),
     wholeFold('marker-2', 0n, {}),
@@ -300,19 +312,12 @@ for (const [what, read] of Object.entries(readsByIndex)) {
   ] as const)
     test.serial(`A read of ${what} is refused where the index names ${fault}`, async (t) => {
       // Given an index with an entry that does not match its document
-      const directory = givenDirectory(t);
-      const names = ['a', '\u{fb01}', '\u{1f600}'];
-      const opened = await openDocuments(directory);
-      await opened.readModelStore.ensureCollection('things@1.1', ['name']);
-      const documents = names.map((name, n) => wholeFold(`thing-${n}`, 0n, { name }));
-      await opened.readModelStore.write('things@1.1', documents);
-      await t.notThrowsAsync(read(opened.readModelStore));
-      await opened.close();
+      const directory = givenLog(t, things);
       change(directory, sql, 'read-models.db');
       // When it is read, then the read is refused, and the service is given the reason to end
       const reported: Error[] = [];
       const onFatal = (error: Error) => reported.push(error);
-      const { readModelStore } = await closing(t, openDocuments(directory, { onFatal }));
+      const { readModelStore } = await closing(t, openReadModels(directory, { onFatal }));
       await t.throwsAsync(read(readModelStore), {
         instanceOf: StoreDamaged,
         message: /does not belong to it/,
@@ -329,17 +334,12 @@ const foundByCheck = {
 for (const [finding, sql] of Object.entries(foundByCheck)) {
   test.serial(`The thread that checks the read models after a start reports that ${finding}`, async (t) => {
     // Given changed read models that nothing reads
-    const directory = givenDirectory(t);
-    const opened = await openDocuments(directory);
-    await opened.readModelStore.ensureCollection('things@1.1', ['name']);
-    const documents = Array.from({ length: 600 }, (_, n) => wholeFold(`thing-${n}`, 0n, { name: 'a' }));
-    await opened.readModelStore.write('things@1.1', documents);
-    await opened.close();
+    const directory = givenLog(t, many);
     change(directory, sql, 'read-models.db');
     // When the service starts, then the thread reports the damage, and the next read is refused
     const reported: Error[] = [];
     const onFatal = (error: Error) => reported.push(error);
-    const { readModelStore } = await closing(t, openDocuments(directory, { onFatal }));
+    const { readModelStore } = await closing(t, openReadModels(directory, { onFatal }));
     await eventually('the damage is reported', () => reported.length > 0);
     t.true(reported[0]?.message.includes(finding));
     await t.throwsAsync(readModelStore.get('things@1.1', 'thing-1'), { instanceOf: StoreDamaged });
@@ -351,12 +351,9 @@ for (const [what, sql] of Object.entries({
   indexes: "UPDATE collections SET fields = '[]' WHERE name = 'things@1.1'",
 })) {
   test.serial(`Read models in which the ${what} of a collection changed are not opened`, async (t) => {
-    const directory = givenDirectory(t);
-    const opened = await openDocuments(directory);
-    await opened.readModelStore.ensureCollection('things@1.1', ['name']);
-    await opened.close();
+    const directory = givenLog(t, things);
     change(directory, sql, 'read-models.db');
-    await t.throwsAsync(openDocuments(directory), { instanceOf: StoreDamaged, message: /a collection has/ });
+    await t.throwsAsync(openReadModels(directory), { instanceOf: StoreDamaged, message: /a collection has/ });
   });
 }
 
@@ -364,7 +361,7 @@ test.serial('The error for damaged read models says that the next start builds t
   const directory = givenLog(t);
   writeFileSync(join(directory, 'read-models.db'), 'not a database at all '.repeat(100));
   const message = /delete read-models\.db; the next start builds it again/;
-  await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged, message });
+  await t.throwsAsync(openReadModels(directory), { instanceOf: StoreDamaged, message });
 });
 
 test('A page of the log that SQLite cannot write as valid JSON is damage', (t) => {

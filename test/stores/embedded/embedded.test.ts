@@ -12,9 +12,16 @@ import { openWriter } from '../../../src/stores/embedded/files/prepare-file.js';
 import { makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import { eventually } from '../../support/eventually.js';
-import { givenDirectory, makeDirectory, openStores } from '../../support/servers/embedded-directory.js';
+import {
+  givenDirectory,
+  makeDirectory,
+  openLog,
+  openReadModels,
+  openState,
+  openStores,
+} from '../../support/servers/embedded-directory.js';
 import { settableClock } from '../../support/fakes/settable-clock.js';
-import { givenDocuments, givenStores } from '../../support/given/given-embedded.js';
+import { givenLog, givenReadModels, givenState, givenStores } from '../../support/given/given-embedded.js';
 
 test.serial('A data directory is created for its user alone, and has one owner at a time', async (t) => {
   const parent = givenDirectory(t);
@@ -26,7 +33,7 @@ test.serial('A data directory is created for its user alone, and has one owner a
   const error = await t.throwsAsync(openStores(directory), { instanceOf: StoreUnavailable });
   t.regex(error.message, /in use by another process. Stop that one first/);
   await stores.close();
-  const second = await openStores(directory);
+  const second = await openLog(directory);
   await second.close();
 });
 
@@ -47,7 +54,7 @@ test.serial('A directory opens whose first start was killed while it created the
   connection.close();
   // When the service starts again, then it begins with an empty log, and goes on at the next start
   for (const start of [0, 1]) {
-    const stores = await openStores(killed.directory);
+    const stores = await openLog(killed.directory);
     t.is((await stores.eventStore.read('thing-0')).length, start);
     await stores.eventStore.append(`thing-${start}`, 'no-stream', makeEvents(1));
     await stores.close();
@@ -57,7 +64,11 @@ test.serial('A directory opens whose first start was killed while it created the
 test.serial(
   'Files of a program from before the first release are refused, and stay as they are',
   async (t) => {
-    for (const format of [eventsFormat, stateFormat, readModelsFormat]) {
+    for (const [format, open] of [
+      [eventsFormat, openLog],
+      [stateFormat, openState],
+      [readModelsFormat, openReadModels],
+    ] as const) {
       // Given a file with the application_id of that program, in a format of it
       const directory = givenDirectory(t);
       const path = join(directory, format.fileName);
@@ -67,7 +78,7 @@ test.serial(
       const before = readFileSync(path);
       // When the service starts, or a command reads the file
       const refusals = [
-        await t.throwsAsync(openStores(directory), { instanceOf: StoreDamaged }),
+        await t.throwsAsync<Error>(open(directory), { instanceOf: StoreDamaged }),
         t.throws(() => openSource(directory, format), { instanceOf: StoreDamaged }),
       ];
       // Then each says whose file it is and what to do, and the file is unchanged
@@ -123,8 +134,9 @@ test.serial('The error for a directory that cannot be locked does not say that i
 });
 
 test.serial('The store refuses a directory that cannot be made with a sentence', async (t) => {
-  const { directory } = await givenStores(t);
-  const error = await t.throwsAsync(openStores(join(directory, 'events.db', 'data')), {
+  const directory = givenDirectory(t);
+  writeFileSync(join(directory, 'file'), '');
+  const error = await t.throwsAsync(openStores(join(directory, 'file', 'data')), {
     instanceOf: StoreUnavailable,
   });
   t.regex(error.message, /cannot be made; check the path/);
@@ -144,7 +156,7 @@ test.serial('A closed store refuses reads and writes', async (t) => {
 
 test.serial('A reader far behind the log leaves turns of the event loop to requests', async (t) => {
   // Given a log of five pages
-  const { eventStore } = await givenStores(t);
+  const { eventStore } = await givenLog(t);
   for (let n = 0; n < 5; n += 1) await eventStore.append(`thing-${n}`, 'no-stream', makeEvents(200));
   // When a consumer that waits for nothing reads it to its end, while other work waits for turns
   const ending = new AbortController();
@@ -161,7 +173,7 @@ test.serial('A reader far behind the log leaves turns of the event loop to reque
 });
 
 test.serial('An index that a collection receives later covers its existing documents', async (t) => {
-  const { readModelStore } = await givenDocuments(t);
+  const { readModelStore } = await givenReadModels(t);
   const view = 'things@1.1';
   const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
   const query = { where: { field: 'owner', equals: 'ada' }, limit: 9 };
@@ -176,7 +188,7 @@ test.serial(
   'Documents of a commit that its thread has not reported yet are found, and are no damage',
   async (t) => {
     // Given a document and an absence that the store has cached
-    const { directory, readModelStore } = await givenDocuments(t);
+    const { directory, readModelStore } = await givenReadModels(t);
     const view = 'things@1.1';
     await readModelStore.ensureCollection(view, ['owner']);
     await readModelStore.write(view, [wholeFold('a', 0n, { owner: 'ada' })]);
@@ -207,7 +219,7 @@ test.serial(
 );
 
 test.serial('Lists are in order while the index takes in the newest entries, many at a time', async (t) => {
-  const { directory, readModelStore } = await givenDocuments(t);
+  const { directory, readModelStore } = await givenReadModels(t);
   const view = 'things@1.1';
   await readModelStore.ensureCollection(view, ['owner', 'rank']);
   const ids = (documents: readonly StoredDocument[]) => documents.map(({ id }) => id);
@@ -253,7 +265,7 @@ test.serial('Lists are in order while the index takes in the newest entries, man
 });
 
 test.serial('Later writes remove the rows of a dropped collection', async (t) => {
-  const { directory, readModelStore } = await givenDocuments(t);
+  const { directory, readModelStore } = await givenReadModels(t);
   await readModelStore.ensureCollection('old@1.1', ['owner']);
   const writes = Array.from({ length: 500 }, (_, index) =>
     wholeFold(`a${index}`, 0n, { owner: `o${index}` }),
@@ -273,7 +285,7 @@ test.serial('Later writes remove the rows of a dropped collection', async (t) =>
 
 test.serial('Later writes remove expired state records', async (t) => {
   const clock = settableClock();
-  const { directory, stateStore } = await givenDocuments(t, { clock });
+  const { directory, stateStore } = await givenState(t, { clock });
   const expiresAt = new Date(clock.now().getTime() + 1_000);
   for (let index = 0; index < 30; index += 1)
     await stateStore.compareAndSet(`a/${index}`, null, 1, { expiresAt });

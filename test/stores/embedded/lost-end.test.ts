@@ -12,8 +12,8 @@ import { eventually } from '../../support/eventually.js';
 import {
   givenDirectory,
   makeDirectory,
-  openDocuments,
   openLog,
+  openState,
   openStores,
 } from '../../support/servers/embedded-directory.js';
 
@@ -39,7 +39,7 @@ const openers: Readonly<Record<File, (directory: string) => Promise<OpenedFile>>
     };
   },
   'state.db': async (directory) => {
-    const documents = await openDocuments(directory);
+    const documents = await openState(directory);
     return {
       add: (name) => documents.stateStore.compareAndSet(`key/${name}`, null, { wrapped: 'a key' }),
       has: async (name) => (await documents.stateStore.get(`key/${name}`)) !== null,
@@ -247,13 +247,12 @@ test.serial(
 test.serial('A changed byte in a record of the state ends the process soon after the start', async (t) => {
   // Given a state whose record has another key than the one that was written
   const directory = givenKilled(t);
-  const first = await openDocuments(directory);
-  await first.close();
+  await (await openState(directory)).close();
   const path = join(directory, 'state.db');
   flipBit(path, (bytes) => bytes.indexOf('key/2') + 4);
   // When the state is opened, and no call reads the record
   const reported: Error[] = [];
-  const opened = await openDocuments(directory, {
+  const opened = await openState(directory, {
     onFatal: (error) => {
       reported.push(error);
     },

@@ -11,7 +11,7 @@ import { makeEvent, makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import { openLog } from '../../support/servers/embedded-directory.js';
 
-import { commitFails, givenDocuments, givenLog } from '../../support/given/given-embedded.js';
+import { commitFails, givenLog, givenReadModels, givenState } from '../../support/given/given-embedded.js';
 
 test.serial(
   'Appends that are requested during a commit share the next transaction, so no third one runs',
@@ -186,7 +186,7 @@ test.serial(
 );
 
 test.serial('The store refuses writes when its queue is full', async (t) => {
-  const { stateStore } = await givenDocuments(t, {
+  const { stateStore } = await givenState(t, {
     faults: [commitFails({ file: 'state', when: 'hang', hangMs: 300 })],
   });
   const value = 'x'.repeat(1024 * 1024);
@@ -205,7 +205,7 @@ test.serial(
   'A document of a commit that seemed to fail is visible, and the change token differs',
   async (t) => {
     const view = 'things@1.1';
-    const { readModelStore } = await givenDocuments(t, {
+    const { readModelStore } = await givenReadModels(t, {
       faults: [commitFails({ file: 'read-models', n: 3, when: 'after', code: 'SQLITE_FULL' })],
     });
     await readModelStore.ensureCollection(view, []);

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
 import { composeHttp, type HttpDeps } from '../../../src/http/server/compose.js';
 import type { Role } from '../../../src/areas/projects/domain/role.js';
+import { areaOf } from '../../../src/http/server/check-routes.js';
 import { makeOpenApi, type OpenApiDocument } from '../../../src/http/document/openapi.js';
 import type { Route } from '../../../src/http/route.js';
 import { startHttpServer, type HttpServer, type ServerLimits } from '../../../src/http/server/server.js';
@@ -151,8 +152,13 @@ export async function startTestHttp(
  * most tests. The part of each route is the same by itself, which the tests of the document prove.
  */
 function makeDocumentOf(routes: readonly Route[], known: TestDocuments): (path: string) => OpenApiDocument {
+  const byArea = new Map<string, readonly Route[]>();
+  for (const route of routes) {
+    const area = areaOf(route.path);
+    byArea.set(area, [...(byArea.get(area) ?? []), route]);
+  }
   return (path) => {
-    const here = routes.filter((route) => pathPattern(route.path).test(path));
+    const here = (byArea.get(areaOf(path)) ?? []).filter((route) => pathPattern(route.path).test(path));
     const key = here.map(({ method, path: template }) => `${method} ${template}`).join(' ');
     const document = known.get(key) ?? published(here);
     known.set(key, document);

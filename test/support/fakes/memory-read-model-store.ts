@@ -173,7 +173,7 @@ function comparePlaces(a: Place, b: Place): number {
 }
 
 /** Freezes a value. Callers receive the stored documents themselves, so a caller that changes one fails. */
-function frozen<Value>(value: Value): Value {
+export function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
     for (const part of Object.values(value)) frozen(part);

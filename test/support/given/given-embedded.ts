@@ -1,7 +1,13 @@
 import type { ExecutionContext } from 'ava';
 import type { Fault } from '../../../src/stores/embedded/writing/transactions.js';
 import type { EmbeddedStoresOptions } from '../../../src/stores/embedded/open-embedded-stores.js';
-import { givenDirectory, openDocuments, openLog, openStores } from '../servers/embedded-directory.js';
+import {
+  givenDirectory,
+  openLog,
+  openReadModels,
+  openState,
+  openStores,
+} from '../servers/embedded-directory.js';
 
 type Overrides = Partial<EmbeddedStoresOptions>;
 
@@ -21,8 +27,9 @@ async function givenOpen<Opened extends { close(): Promise<void> }>(
 export const givenStores = (t: ExecutionContext, overrides?: Overrides) =>
   givenOpen(t, openStores, overrides);
 export const givenLog = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openLog, overrides);
-export const givenDocuments = (t: ExecutionContext, overrides?: Overrides) =>
-  givenOpen(t, openDocuments, overrides);
+export const givenReadModels = (t: ExecutionContext, overrides?: Overrides) =>
+  givenOpen(t, openReadModels, overrides);
+export const givenState = (t: ExecutionContext, overrides?: Overrides) => givenOpen(t, openState, overrides);
 
 /** Makes a fault: by default the log's first commit fails before its effect. */
 export const commitFails = (overrides: Partial<Fault>): Fault => ({

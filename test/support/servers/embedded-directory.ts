@@ -11,6 +11,8 @@ import {
   openEmbeddedLog,
   openEmbeddedStores,
 } from '../../../src/stores/embedded/open-embedded-stores.js';
+import { openReadModelStore } from '../../../src/stores/embedded/documents/read-model-store.js';
+import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';
 
 /** Makes a new directory for a test's files, and returns the function that removes it. */
@@ -51,7 +53,7 @@ export function openStores(directory: string, overrides: Overrides = {}): Promis
   return openEmbeddedStores(makeOptions(directory, overrides));
 }
 
-/** Opens only the log, which starts a third of the threads. */
+/** Opens only the log. Each open file has a thread, and starting one costs more CPU than most tests. */
 export function openLog(directory: string, overrides: Overrides = {}): Promise<EmbeddedLog> {
   return openEmbeddedLog(makeOptions(directory, overrides));
 }
@@ -59,6 +61,18 @@ export function openLog(directory: string, overrides: Overrides = {}): Promise<E
 /** Opens only read models and state. */
 export function openDocuments(directory: string, overrides: Overrides = {}): Promise<EmbeddedDocuments> {
   return openEmbeddedDocuments(makeOptions(directory, overrides));
+}
+
+/** Opens only the read models, without the lock of the directory. */
+export async function openReadModels(directory: string, overrides: Overrides = {}) {
+  const readModelStore = await openReadModelStore(makeContext(directory, overrides));
+  return { readModelStore, close: () => readModelStore.close() };
+}
+
+/** Opens only the state, without the lock of the directory. */
+export async function openState(directory: string, overrides: Overrides = {}) {
+  const stateStore = await openStateStore(makeContext(directory, overrides));
+  return { stateStore, close: () => stateStore.close() };
 }
 
 function makeOptions(directory: string, overrides: Overrides): EmbeddedStoresOptions {
