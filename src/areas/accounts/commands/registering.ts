@@ -111,11 +111,8 @@ export function makeRegistering({
   };
 
   /** Checks what needs no store, and returns it parsed. @throws CommandRejected invalid_request */
-  function checkRegistration({
-    email,
-    password,
-    nickname: given,
-  }: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) {
+  function checkRegistration(input: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) {
+    const { email, password, nickname: given } = input;
     const address = checkAddress(email);
     const { nickname } = checkEach({
       nickname: () => chooseNickname(given, address),

@@ -161,11 +161,8 @@ export function makeAbortUpload(deps: AssetDeps & { readonly abortAtBucket: Abor
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const aborted = await abortAtBucket(open);
     if (aborted !== 'aborted') return rejectFailure(aborted);
-    await handler.handle(
-      assetAggregate.at(assetId),
-      { type: 'EndMultipart', uploadId, outcome: 'aborted' },
-      context,
-    );
+    const command = { type: 'EndMultipart', uploadId, outcome: 'aborted' } as const;
+    await handler.handle(assetAggregate.at(assetId), command, context);
   };
 }
 

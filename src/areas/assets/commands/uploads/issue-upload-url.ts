@@ -44,12 +44,7 @@ export function makeIssueUploadUrl(
 ) {
   const { clock, handler, openAssetStorage, capacity } = deps;
   return async (
-    {
-      projectId,
-      assetId,
-      rendition,
-      language,
-    }: AssetAddress & {
+    input: AssetAddress & {
       /** The kind of a rendition; undefined: the asset's own file. */
       readonly rendition: string | undefined;
       /** Of subtitles; undefined where the asset has only one rendition of the kind. */
@@ -57,6 +52,7 @@ export function makeIssueUploadUrl(
     },
     context: CommandContext,
   ): Promise<z.output<typeof uploadUrl>> => {
+    const { projectId, assetId, rendition, language } = input;
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);

@@ -53,11 +53,10 @@ function bucketOrigin(provider: StorageProvider, bucket: string, origin: URL): B
 }
 
 /** Returns the region that signatures contain; `''` for `cos` where neither field names it. */
-export function regionOf({
-  provider,
-  endpoint,
-  region,
-}: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'region'>): string {
+export function regionOf(
+  configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'region'>,
+): string {
+  const { provider, endpoint, region } = configuration;
   if (region !== '') return region;
   const implied = endpoint === '' ? null : serviceHost(provider, new URL(endpoint).hostname).region;
   return implied ?? defaultRegions[provider];
