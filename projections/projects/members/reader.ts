@@ -61,7 +61,7 @@ export interface MemberFilter {
   readonly status?: MemberResource['status'] | undefined;
 }
 
-export interface OpenInvitation {
+interface OpenInvitation {
   readonly projectId: string;
   readonly invitationId: string;
 }

@@ -17,7 +17,7 @@ export interface RequestKind {
   readonly isWrite: boolean;
 }
 
-export interface RequestPlace {
+interface RequestPlace {
   readonly admit: Admit;
   /** Gives the place back, once. */
   end(): void;

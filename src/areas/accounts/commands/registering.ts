@@ -30,37 +30,27 @@ export interface RegisterInput {
 }
 
 /** Makes the registration of accounts (src/areas/accounts/README.md#registration). */
-export function makeRegistering({
-  handler,
-  reservations,
-  sealer,
-  digests,
-  passwords,
-  checkPassword,
-  users,
-  knownDevices,
-  startSession,
-  verificationIssues,
-  defaultCapacityBytes,
-  mailConfigured,
-  cannotMail,
-}: Pick<
-  AccountDeps,
-  | 'handler'
-  | 'sealer'
-  | 'digests'
-  | 'passwords'
-  | 'checkPassword'
-  | 'users'
-  | 'defaultCapacityBytes'
-  | 'mailConfigured'
-  | 'cannotMail'
-> &
-  Pick<Sessions, 'startSession'> & {
-    readonly verificationIssues: VerificationIssues;
-    readonly reservations: AddressReservations;
-    readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
-  }) {
+export function makeRegistering(
+  deps: Pick<
+    AccountDeps,
+    | 'handler'
+    | 'sealer'
+    | 'digests'
+    | 'passwords'
+    | 'checkPassword'
+    | 'users'
+    | 'defaultCapacityBytes'
+    | 'mailConfigured'
+    | 'cannotMail'
+  > &
+    Pick<Sessions, 'startSession'> & {
+      readonly verificationIssues: VerificationIssues;
+      readonly reservations: AddressReservations;
+      readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
+    },
+) {
+  const { handler, reservations, sealer, digests, passwords, checkPassword, users, knownDevices } = deps;
+  const { startSession, verificationIssues, defaultCapacityBytes, mailConfigured, cannotMail } = deps;
   return {
     checkRegistration,
     /**

@@ -120,7 +120,7 @@ const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer
  * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or
  * its counters change. The body for a client is made of slices around its node (src/areas/nodes/README.md#peer-nodes).
  */
-export function makePeerLists(deps: {
+function makePeerLists(deps: {
   readonly nodes: Pick<NodeReader, 'listed' | 'checks'>;
   readonly clock: Clock;
 }): (peerOf: PeerOf) => Promise<PreparedBody> {

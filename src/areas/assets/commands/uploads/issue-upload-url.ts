@@ -23,6 +23,10 @@ export const uploadUrl = z
   })
   .meta({ id: 'Upload' });
 
+const lifeSeconds = 15 * 60;
+/** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
+const uploadSizeMax = 5 * 2 ** 30;
+
 /**
  * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
  * the project's payer, this one included, exceed the payer's capacity (src/areas/assets/README.md#capacity). After a URL for the own
@@ -30,12 +34,6 @@ export const uploadUrl = z
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
  * capacity_exceeded
  */
-export type IssueUploadUrl = ReturnType<typeof makeIssueUploadUrl>;
-
-const lifeSeconds = 15 * 60;
-/** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
-const uploadSizeMax = 5 * 2 ** 30;
-
 export function makeIssueUploadUrl(
   deps: AssetDeps & {
     readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;

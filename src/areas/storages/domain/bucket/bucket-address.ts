@@ -4,7 +4,7 @@ import { isHostName } from './endpoint.js';
 import { type StorageProvider, isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
 /** The parts of an address that differ between the service and its clients. */
-export type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
+type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
 
 export interface BucketAddress {
   readonly provider: StorageProvider;
