@@ -89,13 +89,10 @@ export function orderedQuery<const Sorts extends readonly [string, ...string[]]>
 
 /** Reads the page of a list with several orders that a query names. @throws InvalidInput for a cursor of another order */
 export async function readOrderedPage<Item>(
-  {
-    limit,
-    cursor,
-    sort,
-  }: { readonly limit: number; readonly cursor?: string | undefined; readonly sort: string },
+  input: { readonly limit: number; readonly cursor?: string | undefined; readonly sort: string },
   read: (page: Page) => Promise<FilteredPage<Item>>,
 ): Promise<Listed<Item>> {
+  const { limit, cursor, sort } = input;
   if (cursor?.startsWith(`${sort} `) === false) {
     invalid('query.cursor', 'is of a list in another order', 'not_allowed');
   }

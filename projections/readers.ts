@@ -26,12 +26,9 @@ export type Readers = ReturnType<typeof makeReaders>;
 export function makeReaders(
   views: Views,
   sealer: Sealer,
-  {
-    shareUrlTemplate,
-    clock,
-    stateStore,
-  }: { readonly shareUrlTemplate: string; readonly clock: Clock; readonly stateStore: StateStore },
+  input: { readonly shareUrlTemplate: string; readonly clock: Clock; readonly stateStore: StateStore },
 ) {
+  const { shareUrlTemplate, clock, stateStore } = input;
   const nodeChecks = makeNodeCheckReader({ stateStore, clock });
   const usage = makeUsageReader({ views });
   const users = makeUserReader({ views, sealer, usedBytes: (userId) => usage.usedBytes(userId) });

@@ -31,19 +31,14 @@ const streamPage = 500;
 export const eventTypes: readonly string[] = everyAggregate.flatMap(({ codec }) => codec.types).sort();
 
 /** Makes the reader. It cannot open sealed values: it has no sealer. */
-export function makeAuditReader({
-  history,
-  eventStore,
-  projectOf,
-  views,
-  pace = processPace,
-}: {
+export function makeAuditReader(deps: {
   readonly history: AuditHistory;
   readonly eventStore: Pick<EventStore, 'read'>;
   readonly projectOf: ProjectOf;
   readonly views: readonly AnyProjection[];
   readonly pace?: Pace;
 }) {
+  const { history, eventStore, projectOf, views, pace = processPace } = deps;
   return {
     events: async ({ terms, from, to, before = Infinity, limit }: AuditSearch, size: number) => {
       const [first, end] = await Promise.all([firstOf(from, size), endOf(to, size)]);

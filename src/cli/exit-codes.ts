@@ -11,11 +11,8 @@ import { join } from 'node:path';
  * Refuses a data directory without the embedded stores that the configuration names. Only `serve` makes a data
  * directory: a command with a mistyped DATA_DIR must not work on an empty one. @throws ConfigProblem
  */
-export function requireData({
-  dataDirectory,
-  eventStoreDbUrl,
-  mongoDbUrl,
-}: Pick<Config, 'dataDirectory' | 'eventStoreDbUrl' | 'mongoDbUrl'>): void {
+export function requireData(config: Pick<Config, 'dataDirectory' | 'eventStoreDbUrl' | 'mongoDbUrl'>): void {
+  const { dataDirectory, eventStoreDbUrl, mongoDbUrl } = config;
   const files = [
     ...(eventStoreDbUrl === undefined ? ['events.db'] : []),
     ...(mongoDbUrl === undefined ? ['state.db'] : []),

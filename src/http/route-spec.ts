@@ -21,7 +21,7 @@ export const ignoredQuery = z.looseObject({});
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The request for a handler: parsed, validated and authorised. */
-export interface RouteRequest<Params, Query, Body> {
+interface RouteRequest<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -39,7 +39,7 @@ export interface RouteRequest<Params, Query, Body> {
 }
 
 /** A body for a check that reads no store. */
-export interface CheckedBody<Body> {
+interface CheckedBody<Body> {
   readonly body: Body;
   readonly time: Date;
   /**

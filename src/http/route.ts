@@ -7,7 +7,7 @@ import { makeExchange } from './server/exchange.js';
 import type { PathParams } from './access/gate.js';
 import type { ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
-import { type RouteSpec, noBody, noParams, noQuery } from './route-spec.js';
+import { type Method, type RouteSpec, noBody, noParams, noQuery } from './route-spec.js';
 import type { HttpState, Shell } from './server/shell.js';
 
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
@@ -26,7 +26,7 @@ export type Route = Omit<
   serve(shell: Shell): (ctx: RouterContext<HttpState>) => Promise<void>;
 };
 
-/** Makes a route with the policy that the caller gives. Every route of the service has the policy of its name: see `defineRoute`. */
+/** Makes a route with the policy that the caller gives. Every route of the service has the policy of its name: see `routesOf`. */
 export function makeRoute<
   Kind extends AccessKind,
   Params extends PathParams,
@@ -35,21 +35,6 @@ export function makeRoute<
   Replies extends ReplySpecs,
 >(spec: RouteSpec<Kind, Params, Query, Body, Replies>): Route {
   return { errors: [], ...spec, serve: (shell) => makeExchange(spec, shell) };
-}
-
-/** Defines a route of the service. The access matrix gives the policy of the route's name. */
-export function defineRoute<
-  Name extends RouteName,
-  Params extends PathParams,
-  Query,
-  Body,
-  Replies extends ReplySpecs,
->(
-  spec: Omit<RouteSpec<KindOf<Name>, Params, Query, Body, Replies>, 'access' | 'name'> & {
-    readonly name: Name;
-  },
-): Route {
-  return makeRoute<KindOf<Name>, Params, Query, Body, Replies>({ ...spec, access: accessMatrix[spec.name] });
 }
 
 /** A route beside those of the same tag. What it leaves out is theirs; a schema that both leave out takes nothing. */
@@ -61,12 +46,9 @@ type RouteOf<
   Replies extends ReplySpecs,
 > = Omit<
   RouteSpec<KindOf<Name>, Params, Query, Body, Replies>,
-  'access' | 'name' | 'tag' | 'path' | 'request'
+  'access' | 'name' | 'tag' | 'method' | 'path' | 'request'
 > & {
-  readonly name: Name;
   readonly tag?: string;
-  /** What follows the path that the routes share. */
-  readonly path?: string;
   readonly request?: {
     readonly params?: z.ZodType<Params>;
     readonly query?: z.ZodType<Query>;
@@ -74,7 +56,11 @@ type RouteOf<
   };
 };
 
-/** Makes what defines routes with one tag, and with one beginning of their paths and parameters, where they share these. */
+/**
+ * Makes what defines routes of the service with one tag, and with one beginning of their paths and parameters, where they share these. The target of
+ * a route is its method, and what follows the path that the routes share: `POST /:assetId/upload-url`. The access matrix gives the policy
+ * of its name.
+ */
 export function routesOf<Shared extends PathParams = z.output<typeof noParams>>(shared: {
   readonly tag: string;
   readonly path?: string;
@@ -86,17 +72,15 @@ export function routesOf<Shared extends PathParams = z.output<typeof noParams>>(
     Params extends PathParams = Shared,
     Query = z.output<typeof noQuery>,
     Body = undefined,
-  >({
-    tag = shared.tag,
-    path = '',
-    request = {},
-    ...spec
-  }: RouteOf<Name, Params, Query, Body, Replies>): Route => {
+  >(
+    name: Name,
+    target: Method | `${Method} /${string}`,
+    { tag = shared.tag, request = {}, ...spec }: RouteOf<Name, Params, Query, Body, Replies>,
+  ): Route => {
     const { params = shared.params ?? noParams, query = noQuery, body = noBody } = request;
-    return defineRoute<Name, Params, Query, Body, Replies>({
-      ...spec,
-      tag,
-      path: `${shared.path ?? ''}${path}`,
+    const [method, path = ''] = target.split(' ') as [Method, string?];
+    return makeRoute<KindOf<Name>, Params, Query, Body, Replies>({
+      ...{ ...spec, name, tag, method, path: `${shared.path ?? ''}${path}`, access: accessMatrix[name] },
       // A schema that is left out has the type that its parameter has then.
       request: { params, query, body } as RouteSpec<KindOf<Name>, Params, Query, Body, Replies>['request'],
     });

@@ -2,12 +2,13 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { entryOf } from '../../src/areas/audit/tree/canonical-json.js';
-import { leafHash, rootFromInclusion, rootOf } from '../../src/areas/audit/tree/merkle.js';
+import { leafHash, rootOf } from '../../src/areas/audit/tree/merkle.js';
 import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { addTotp, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { rootFromInclusion } from '../support/audit/inclusion.js';
 
 const password = 'Correct-Horse-7';
 

@@ -42,13 +42,8 @@ export type SessionReader = ReturnType<typeof makeSessionReader>;
 
 const readAtOnce = 200;
 
-export function makeSessionReader({
-  views,
-  sealer,
-}: {
-  readonly views: Views;
-  readonly sealer: Pick<Sealer, 'open'>;
-}) {
+export function makeSessionReader(deps: { readonly views: Views; readonly sealer: Pick<Sealer, 'open'> }) {
+  const { views, sealer } = deps;
   const sessions = views.of(sessionsProjection);
   return {
     /** Lists the ids of a user's sessions that are not revoked, newest first, including expired ones. */

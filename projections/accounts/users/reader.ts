@@ -28,16 +28,13 @@ export interface UserAccess extends SessionEpoch {
 /** @throws StoreUnavailable; errors of `Sealer.open` where personal data is opened */
 export type UserReader = ReturnType<typeof makeUserReader>;
 
-export function makeUserReader({
-  views,
-  sealer,
-  usedBytes,
-}: {
+export function makeUserReader(deps: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   /** Sums the bytes of the projects that are billed to a user. Assets are of an area above this one. */
   readonly usedBytes: (userId: string) => Promise<number>;
 }) {
+  const { views, sealer, usedBytes } = deps;
   const users = views.of(usersProjection);
   return {
     find: async (userId: string) => {

@@ -4,49 +4,40 @@ import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { changeName } from '../../../src/event-sourcing/views/totals.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
 import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
-import type { ProjectUsage } from '../../projects/projects/reader.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
 /** What the assets of projects use, and what their payers may use (src/areas/assets/README.md#capacity). @throws StoreUnavailable */
-export interface UsageReader extends ProjectUsage {
-  /** Sums the projects that are billed to the user, in bytes. It reads one small document a project, and no asset. */
-  usedBytes(userId: string): Promise<number>;
-  /** Returns whether the project's payer uses at most their capacity. */
-  hasRoom(projectId: string): Promise<boolean>;
-  /**
-   * Returns the bytes that the payer of a project may still use; below 0 where they use more than their capacity. The project
-   * counts also where the view of projects does not show it yet.
-   */
-  roomOf(payerId: string, projectId: string): Promise<number>;
-  /** Adds what a command of this process appended, until the view contains it. */
-  appended(
-    assetId: string,
-    handled: Pick<Handled<AssetEvent>, 'events' | 'position'>,
-    context: Pick<CommandContext, 'commandId'>,
-  ): void;
-}
+export type UsageReader = ReturnType<typeof makeUsageReader>;
 
 /** More than the projects that a user may own or pay for. */
 const billedMax = 200;
 
-export function makeUsageReader({ views }: { readonly views: Views }): UsageReader {
+export function makeUsageReader({ views }: { readonly views: Views }) {
   const users = views.of(usersProjection);
   const projects = views.of(projectsProjection);
   const totals = views.totalsOf(usageTally);
   return {
-    usedBytes: async (userId) => toNumber(await sumOf(userId)),
-    ofProjects: async (projectIds) => {
+    /** Sums the projects that are billed to the user, in bytes. It reads one small document a project, and no asset. */
+    usedBytes: async (userId: string) => toNumber(await sumOf(userId)),
+    /** See `ProjectUsage`. */
+    ofProjects: async (projectIds: readonly string[]) => {
       const found = await totals.getMany(projectIds);
-      return (projectId) => toNumber(found.get(projectId) ?? 0n);
+      return (projectId: string) => toNumber(found.get(projectId) ?? 0n);
     },
-    hasRoom: async (projectId) => {
+    /** Returns whether the project's payer uses at most their capacity. */
+    hasRoom: async (projectId: string) => {
       const payer = (await projects.get(projectId))?.body.billed_to;
       return payer !== undefined && (await roomOf(payer, projectId)) >= 0;
     },
     roomOf,
-    appended: (assetId, { events, position }, { commandId: command_id }) => {
+    /** Adds what a command of this process appended, until the view contains it. */
+    appended: (
+      assetId: string,
+      { events, position }: Pick<Handled<AssetEvent>, 'events' | 'position'>,
+      { commandId: command_id }: Pick<CommandContext, 'commandId'>,
+    ) => {
       if (position === null) return;
       const name = changeName(streamName(usageTally.category, assetId), { command_id });
       for (const event of events) {
@@ -56,6 +47,10 @@ export function makeUsageReader({ views }: { readonly views: Views }): UsageRead
     },
   };
 
+  /**
+   * Returns the bytes that the payer of a project may still use; below 0 where they use more than their capacity. The project
+   * counts also where the view of projects does not show it yet.
+   */
   async function roomOf(payerId: string, projectId: string): Promise<number> {
     const [user, used] = await Promise.all([users.get(payerId), sumOf(payerId, projectId)]);
     return Number(BigInt(user === null ? 0 : capacityOf(user.body)) - used);

@@ -22,15 +22,12 @@ type NamedKind = (typeof namedKinds)[number];
 export type AuditNameReader = ReturnType<typeof makeAuditNameReader>;
 
 /** Makes the reader. It opens nicknames and titles, never an address. */
-export function makeAuditNameReader({
-  views,
-  sealer,
-  users,
-}: {
+export function makeAuditNameReader(deps: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly users: Pick<UserReader, 'people'>;
 }) {
+  const { views, sealer, users } = deps;
   const projects = views.of(projectsProjection);
   const shares = views.of(sharesProjection);
   return {

@@ -28,13 +28,11 @@ interface Reading {
   isOver: boolean;
 }
 
-export function makeNodeCheckReader({
-  stateStore,
-  clock,
-}: {
+export function makeNodeCheckReader(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'list'>;
   readonly clock: Pick<Clock, 'now'>;
 }) {
+  const { stateStore, clock } = deps;
   const elapsedMs = makeElapsed(clock);
   let byNode = new Map<string, NodeCheck>();
   let version = 0;

@@ -65,13 +65,11 @@ export type NodeReader = ReturnType<typeof makeNodeReader>;
 
 const pageSize = 200;
 
-export function makeNodeReader({
-  views,
-  nodeChecks,
-}: {
+export function makeNodeReader(deps: {
   readonly views: Views;
   readonly nodeChecks: Pick<NodeCheckReader, 'all' | 'one'>;
 }) {
+  const { views, nodeChecks } = deps;
   const nodes = views.of(peerNodesProjection);
   let cached: { readonly token: string; readonly items: Promise<ListedNodes> } | null = null;
   let newest: ListedNodes = [];

@@ -72,13 +72,8 @@ export type OrderReader = ReturnType<typeof makeOrderReader>;
 
 const appliedMax = 100;
 
-export function makeOrderReader({
-  views,
-  sealer,
-}: {
-  readonly views: Views;
-  readonly sealer: Pick<Sealer, 'open'>;
-}) {
+export function makeOrderReader(deps: { readonly views: Views; readonly sealer: Pick<Sealer, 'open'> }) {
+  const { views, sealer } = deps;
   const orders = views.of(ordersProjection);
   const transactions = views.of(transactionsProjection);
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {

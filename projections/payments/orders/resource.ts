@@ -48,7 +48,7 @@ const paymentKind = z
   .meta({ id: 'PaymentKind' });
 
 /** A report of a platform about an order, or a decision of an operator. Money is null where the report names none. */
-export const paymentEntry = z
+const paymentEntry = z
   .strictObject({
     provider: paymentProvider,
     transaction_id: z.string().nullable(),
@@ -73,7 +73,6 @@ export type OrderResource = z.infer<typeof orderResource>;
 export const orderForOperator = z
   .strictObject({ ...orderFields, payments: z.array(paymentEntry), decisions: z.array(paymentDecision) })
   .meta({ id: 'OrderForOperator' });
-export type OrderForOperator = z.infer<typeof orderForOperator>;
 
 /** Why a payment waits for an operator: it differs from its order, or it bought nothing. */
 export const reviewReason = z

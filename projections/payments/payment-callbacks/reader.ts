@@ -60,13 +60,11 @@ export type PaymentCallbackReader = ReturnType<typeof makePaymentCallbackReader>
 const foundMax = 100;
 const shownNotification = unmatchedResource.shape.notifications.element;
 
-export function makePaymentCallbackReader({
-  views,
-  sealer,
-}: {
+export function makePaymentCallbackReader(deps: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
 }) {
+  const { views, sealer } = deps;
   const transactions = views.of(transactionsProjection);
   const orders = views.of(ordersProjection);
   return {

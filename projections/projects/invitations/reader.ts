@@ -41,13 +41,11 @@ interface Entry extends Omit<InvitationResource, 'invited_by'> {
 
 const readAtOnce = 200;
 
-export function makeInvitationReader({
-  views,
-  users,
-}: {
+export function makeInvitationReader(deps: {
   readonly views: Views;
   readonly users: Pick<UserReader, 'people'>;
 }) {
+  const { views, users } = deps;
   const projects = views.of(projectsProjection);
   return {
     /** Lists them by project, the newest project first. `Page.after` is the id of a project. */

@@ -61,7 +61,7 @@ export interface MemberFilter {
   readonly status?: MemberResource['status'] | undefined;
 }
 
-export interface OpenInvitation {
+interface OpenInvitation {
   readonly projectId: string;
   readonly invitationId: string;
 }
@@ -73,15 +73,12 @@ const pageSize = 200;
 
 type Entry = MemberEntry | InvitationEntry;
 
-export function makeMemberReader({
-  views,
-  sealer,
-  users,
-}: {
+export function makeMemberReader(deps: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly users: Pick<UserReader, 'people'>;
 }) {
+  const { views, sealer, users } = deps;
   const projects = views.of(projectsProjection);
   return {
     /** Lists the members and invitations that the view selects, newest id first. */

@@ -46,15 +46,12 @@ interface Facts {
 }
 
 /** @param urlTemplate `SHARE_URL_TEMPLATE`, with `{token}` */
-export function makeShareReader({
-  views,
-  sealer,
-  urlTemplate,
-}: {
+export function makeShareReader(deps: {
   readonly views: Views;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly urlTemplate: string;
 }) {
+  const { views, sealer, urlTemplate } = deps;
   const shares = views.of(sharesProjection);
   const assets = assetsOf(views);
   const openings = views.totalsOf(shareViewsTally);

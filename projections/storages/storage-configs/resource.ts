@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CdnTokenScheme, DeliveryMode } from '../../../src/areas/storages/domain/delivery/delivery.js';
+import type { CdnTokenScheme } from '../../../src/areas/storages/domain/delivery/delivery.js';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { storageProvider } from '../../../src/areas/storages/domain/bucket/region.js';
 import {
@@ -50,13 +50,6 @@ export const storageResource = z
   })
   .meta({ id: 'Storage' });
 export type StorageResource = z.infer<typeof storageResource>;
-
-/** How media URLs use `cdn_domain`, without keys (src/areas/storages/README.md#delivery). */
-export interface StorageDelivery {
-  readonly mode: DeliveryMode;
-  /** Only of the mode `token`. */
-  readonly token?: CdnTokenShown;
-}
 
 /** A token without its keys. */
 export type CdnTokenShown = { readonly scheme: CdnTokenScheme; readonly valid_seconds: number };

@@ -8,8 +8,8 @@ interface Caller<Kind extends string> {
   readonly kind: Kind;
   readonly actor: string;
 }
-export type AnonymousCaller = Caller<'anonymous'>;
-export type AgentCaller = Caller<'agent'>;
+type AnonymousCaller = Caller<'anonymous'>;
+type AgentCaller = Caller<'agent'>;
 /** The user of the machine, who may open the socket of operators: see `src/operating/socket/`. */
 export type OperatorCaller = Caller<'operator'>;
 export interface SessionCaller extends Caller<'session'> {
@@ -80,7 +80,7 @@ export interface AuditorPolicy {
   readonly action: GuardedAction;
 }
 
-export interface Policies {
+interface Policies {
   readonly public: PublicPolicy;
   readonly session: SessionPolicy;
   readonly project: ProjectPolicy;

@@ -17,7 +17,7 @@ export interface RequestKind {
   readonly isWrite: boolean;
 }
 
-export interface RequestPermit {
+interface RequestPermit {
   readonly admit: Admit;
   /** Gives the permit back, once. */
   end(): void;
@@ -84,13 +84,11 @@ const writes = 'writes';
  * victims. No credential, and no writes, take more than half of what an owner may run: a stolen session leaves room for the
  * request that ends it, and writes that wait for a store leave room for reads. Owners begin in turns.
  */
-export function makeAdmission({
-  requestsMax,
-  nowMs = () => performance.now(),
-}: {
+export function makeAdmission(deps: {
   readonly requestsMax: number;
   readonly nowMs?: () => number;
 }): Admission {
+  const { requestsMax, nowMs = () => performance.now() } = deps;
   const ownerMax = requestsAtOnce(requestsMax);
   const partMax = Math.ceil(ownerMax / 2);
   const unreservedMax = requestsMax - ownerMax;

@@ -36,15 +36,12 @@ export interface AuthenticatedRequest {
 }
 
 /** Only the check of a signature may be cached: a revoked session must end at once (src/areas/accounts/README.md#sessions). */
-export function makeAuthenticator({
-  accessTokens,
-  access,
-  clock,
-}: {
+export function makeAuthenticator(deps: {
   readonly accessTokens: Pick<AccessTokens, 'verify'>;
   readonly access: AccessReader;
   readonly clock: Clock;
 }): Authenticator {
+  const { accessTokens, access, clock } = deps;
   /** A key belongs to one project. Before the first read of a key its requests count for their client. */
   const projectsOfKeys = makeLru<{ readonly id: string }>(10_000);
   return {

@@ -37,7 +37,7 @@ export interface Admitted<Kind extends AccessKind, Params extends PathParams> {
 }
 
 /** A request, the address of its client, and how it is admitted once its caller is known. */
-export interface GateRequest extends Pick<IncomingMessage, 'headers'> {
+interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   readonly client: string;
   readonly admit: Admit;
   /** Receives what each limit of the caller still allows. */
@@ -113,6 +113,22 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     return authenticated;
   };
 
+  /** Admits a signed-in user whose session may carry out the action, and who has the platform role if one is given. */
+  const admitUser = async <Params extends PathParams>(
+    action: GuardedAction,
+    request: GateRequest,
+    readPath: () => Params,
+    role: 'operator' | 'auditor' | null = null,
+  ) => {
+    const { caller } = await authenticate(request, null);
+    const params = readPath();
+    const session = refuseKey(caller);
+    if (role !== null && !session.platformRoles.includes(role))
+      throw new HttpError('insufficient_role', `this needs the platform role ${role}`);
+    requireGuarded(action, session, clock.now());
+    return { grant: { caller: session }, params };
+  };
+
   const gates: GateByKind = {
     public: ({ isCharged }, { client, chargeWork }, readPath) => {
       if (isCharged === true) chargeWork('work_user', ipBuckets(client));
@@ -135,35 +151,9 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       return checked instanceof Promise ? checked.then(admit) : admit();
     },
 
-    session: async (policy, request, readPath) => {
-      const { caller } = await authenticate(request, null);
-      const params = readPath();
-      const session = refuseKey(caller);
-      requireGuarded(policy.action, session, clock.now());
-      return { grant: { caller: session }, params };
-    },
-
-    operator: async (policy, request, readPath) => {
-      const { caller } = await authenticate(request, null);
-      const params = readPath();
-      const session = refuseKey(caller);
-      if (!session.platformRoles.includes('operator')) {
-        throw new HttpError('insufficient_role', 'this needs the platform role operator');
-      }
-      requireGuarded(policy.action, session, clock.now());
-      return { grant: { caller: session }, params };
-    },
-
-    auditor: async (policy, request, readPath) => {
-      const { caller } = await authenticate(request, null);
-      const params = readPath();
-      const session = refuseKey(caller);
-      if (!isAuditor(session)) {
-        throw new HttpError('insufficient_role', 'this needs the platform role auditor');
-      }
-      requireGuarded(policy.action, session, clock.now());
-      return { grant: { caller: session }, params };
-    },
+    session: ({ action }, request, readPath) => admitUser(action, request, readPath),
+    operator: ({ action }, request, readPath) => admitUser(action, request, readPath, 'operator'),
+    auditor: ({ action }, request, readPath) => admitUser(action, request, readPath, 'auditor'),
 
     project: async (policy, request, readPath) => {
       const path = readEarly(readPath);

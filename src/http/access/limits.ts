@@ -79,16 +79,13 @@ function rateLimited({ retryAfterSeconds: retryAfter, allowance }: RateVerdict):
 export function reserveLimits(
   limiter: Limiter,
   limits: readonly RouteLimit[],
-  {
-    client,
-    device,
-    params,
-  }: {
+  input: {
     readonly client: string;
     readonly device: KnownDevice | null;
     readonly params: Readonly<Record<string, string>>;
   },
 ): (status: number) => Allowance | null {
+  const { client, device, params } = input;
   const suffix = device === null ? '' : ` ${device.of}`;
   const ofClient = ipBuckets(client).map(({ key, factor }) => ({ key: `${key}${suffix}`, factor }));
   const keyOf = ({ by }: RouteLimit): RateKey => (by === undefined ? ofClient : String(params[by]));

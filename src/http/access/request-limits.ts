@@ -67,14 +67,9 @@ interface Running {
   readonly refuse: (error: Error) => void;
 }
 
-export function makeRequestLimits({
-  availability,
-  writesWaitMs = () => 0,
-  clock,
-  totalMs = 15_000,
-  awayMs = 2_000,
-  writeMs = 4_700,
-}: RequestLimitsOptions): RequestLimits {
+export function makeRequestLimits(deps: RequestLimitsOptions): RequestLimits {
+  const { availability, writesWaitMs = () => 0, clock } = deps;
+  const { totalMs = 15_000, awayMs = 2_000, writeMs = 4_700 } = deps;
   const underWay = new Set<Running>();
   let isChecking = false;
 

@@ -56,7 +56,7 @@ function judgeString(quoted: string, keys: Set<string> | null | undefined): stri
 
 /** src/http/README.md#bodies */
 export const bodyBytesMax = 64 * 1024;
-export const bodyDepthMax = 20;
+const bodyDepthMax = 20;
 
 /** A received body. The service checks the size before it knows the caller, and the content only after that. */
 export type ReceivedBody =

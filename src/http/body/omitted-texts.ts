@@ -20,7 +20,7 @@ export function makeOmitNullTexts(schema: Schema): Omit | null {
 }
 
 /** Returns whether a field of a body is an optional text that may not be null. */
-export function isOptionalText(field: Schema): boolean {
+function isOptionalText(field: Schema): boolean {
   if (field._zod.optin === undefined) return false;
   for (let schema: Schema | null = field; schema !== null; schema = insideOf(schema)) {
     const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -44,7 +44,7 @@ export function acceptedEncoding(field: string | undefined): keyof EncodedBody |
 }
 
 /** src/areas/payments/README.md#payment-callbacks */
-export const rawBytesMax = 256 * 1024;
+const rawBytesMax = 256 * 1024;
 
 /** Reads the bytes as they were sent. @throws HttpError 413 for more than 256 KiB, 400 when the client cut the body off */
 export async function readRawBody(request: IncomingMessage): Promise<Buffer> {

@@ -76,7 +76,7 @@ function ofShell(route: Route): readonly ErrorCode[] {
 }
 
 /** The body of every error (docs/api.md#25-error-body). */
-export const errorSchema: Json = {
+const errorSchema: Json = {
   type: 'object',
   description: 'The body of every error.',
   properties: {
@@ -93,7 +93,7 @@ export const errorSchema: Json = {
 };
 
 /** The body of every error for a client that asks for it (RFC 9457). */
-export const problemSchema: Json = {
+const problemSchema: Json = {
   type: 'object',
   description: 'The body of an error for a client that asks for `application/problem+json` (RFC 9457).',
   properties: {
@@ -108,7 +108,7 @@ export const problemSchema: Json = {
   required: ['type', 'title', 'status', 'detail', 'code', 'errors'],
 };
 
-export const fieldProblemSchema: Json = {
+const fieldProblemSchema: Json = {
   type: 'object',
   properties: {
     field: {

@@ -196,7 +196,7 @@ function without(schema: Json, keyword: string): Json {
  * that it refers to.
  * @param schemas the components; the function changes them
  */
-export function publishNullTexts(body: Json, schemas: Json): Json {
+function publishNullTexts(body: Json, schemas: Json): Json {
   const seen = new Set<string>();
   return nullable(body) as Json;
 

@@ -34,17 +34,14 @@ interface Published {
 /** Describes the routes as an OpenAPI 3.1 document, from the same schemas that validate. */
 export function makeOpenApi(
   routes: readonly Route[],
-  {
-    version,
-    publicUrl,
-    passwordRules,
-  }: {
+  input: {
     readonly version: string;
     readonly publicUrl: string;
     /** The rules for a new password, for people. */
     readonly passwordRules: string;
   },
 ): OpenApiDocument {
+  const { version, publicUrl, passwordRules } = input;
   const published: Published = { schemas: {}, responses: {}, parameters: { ...components.parameters } };
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const route of routes) {

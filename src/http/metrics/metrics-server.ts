@@ -18,17 +18,13 @@ const json = 'application/json';
  * that the process lives, also while a long start keeps the other listener closed. `GET /readyz` names each part with its
  * state: 200 for a process that is ready, otherwise 503.
  */
-export async function startMetricsServer({
-  registry,
-  status,
-  host,
-  port,
-}: {
+export async function startMetricsServer(deps: {
   readonly registry: Registry;
   readonly status: () => Status;
   readonly host: string;
   readonly port: number;
 }): Promise<MetricsServer> {
+  const { registry, status, host, port } = deps;
   const answers = new Map<string, Answer>([
     ['/healthz', () => Promise.resolve({ status: 200, type: json, text: '{"status":"ok"}' })],
     ['/metrics', async () => ({ status: 200, type: registry.contentType, text: await registry.metrics() })],

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 
-export interface RequestMeasurement {
+interface RequestMeasurement {
   readonly method: string;
   /** The route's pattern; null without a route. */
   readonly route: string | null;
@@ -21,7 +21,7 @@ export interface HttpMetrics {
   showConnections(count: () => Promise<number>): void;
 }
 
-export type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
+type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -50,14 +50,7 @@ export function onceEach<Made>(make: (name: string) => Made): (name: string) => 
  * Prepares a page of one script and one style sheet, which its policy names by digest. By default it calls its own origin only.
  * @param sources further directives, for example `img-src https:`
  */
-export function preparePage({
-  html,
-  script,
-  style,
-  sources,
-  connect = "'self'",
-  language,
-}: {
+export function preparePage(page: {
   /** It contains the script and the style sheet. */
   readonly html: string;
   readonly script: string;
@@ -68,6 +61,7 @@ export function preparePage({
   /** See `PreparedBody`. */
   readonly language?: string;
 }): PreparedBody {
+  const { html, script, style, sources, connect = "'self'", language } = page;
   return {
     bytes: Buffer.from(html),
     tag: contentTag(html),

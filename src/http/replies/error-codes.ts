@@ -90,7 +90,7 @@ export const errorStatus = {
 export type ErrorCode = keyof typeof errorStatus;
 
 /** The other statuses of `invalid_request`, for requests that reach no route. */
-export type TransportStatus = 408 | 414 | 431;
+type TransportStatus = 408 | 414 | 431;
 
 /** Seconds to wait, by code. A 503 that only an operator can cure names a longer wait. */
 const secondsToRetry: Partial<Record<ErrorCode, number>> = {
@@ -110,6 +110,6 @@ const secondsToRetry: Partial<Record<ErrorCode, number>> = {
 };
 
 /** Returns the default `Retry-After` in seconds; undefined for a code without one. */
-export function retryAfterOf(code: ErrorCode): number | undefined {
+function retryAfterOf(code: ErrorCode): number | undefined {
   return secondsToRetry[code];
 }

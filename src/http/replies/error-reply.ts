@@ -10,8 +10,8 @@ import {
 import { Overloaded } from '../../kit/semaphore.js';
 import { InvalidInput } from '../../validation/field-problems.js';
 import { TooManyAttempts } from '../../areas/shared/rejections.js';
-import { type ErrorCode, HttpError } from './error-codes.js';
-import { rejectionErrors } from './rejections.js';
+import { HttpError } from './error-codes.js';
+import { errorOfRejection } from './rejections.js';
 
 const framesMax = 12;
 
@@ -27,8 +27,6 @@ export function framesOf({ stack = '', message }: Error): readonly string[] {
     .slice(0, framesMax)
     .map((line) => line.trim());
 }
-
-const codeOfRejection = new Map<string, ErrorCode>(Object.entries(rejectionErrors));
 
 /**
  * Translates an error to its reply. Returns null for an unexpected one, which becomes a 500 without details.
@@ -59,8 +57,8 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
 
 function ofRejection(error: CommandRejected): HttpError | null {
   const problems = error instanceof InvalidInput ? error.problems : [];
-  const code = codeOfRejection.get(error.code);
-  return code === undefined ? null : new HttpError(code, error.message, { problems, reason: error.reason });
+  const code = errorOfRejection(error.code);
+  return code === null ? null : new HttpError(code, error.message, { problems, reason: error.reason });
 }
 
 /** The reply to a request that wrote nothing, because a queue is full. */

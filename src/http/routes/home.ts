@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { pageItemsMax } from '../../../projections/paging.js';
 import type { RateLimit } from '../../security/rates/rate-limit.js';
-import { publicAccess } from '../access/access.js';
 import { contentTag } from '../replies/reply.js';
 import { idempotencyKeyMs } from '../access/idempotency.js';
 import { bodyBytesMax } from '../body/json-body.js';
 import { tagDescriptions } from '../document/openapi-texts.js';
-import { ignoredQuery, noBody, noParams, noQuery } from '../route-spec.js';
-import { type Route, defineRoute } from '../route.js';
+import { ignoredQuery } from '../route-spec.js';
+import { type Route, routesOf } from '../route.js';
 import { createHash } from 'node:crypto';
 
 const style = `
@@ -106,23 +105,18 @@ export function makeHomeRoutes(deps: HomeRouteDeps, others: readonly Route[]): r
     tag: contentTag(page),
     contentSecurityPolicy: homePageContentSecurityPolicy,
   };
-  const common = { method: 'GET', tag: 'Service', access: publicAccess, always: true } as const;
+  const route = routesOf({ tag: 'Service' });
   return [
-    defineRoute({
-      ...common,
-      path: '/',
-      request: { params: noParams, query: ignoredQuery, body: noBody },
-      name: 'getHome',
+    route('getHome', 'GET /', {
+      always: true,
+      request: { query: ignoredQuery },
       summary: 'A page for people: what this service is',
       replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
     }),
-    defineRoute({
-      ...common,
-      path: '/api/v1',
-      request: { params: noParams, query: noQuery, body: noBody },
-      name: 'getOverview',
+    route('getOverview', 'GET /api/v1', {
+      always: true,
       summary: 'Entry points of the service',
       replies: { 200: { description: 'Its version, documents and abilities.', schema: overview } },
       handler: (_request) => ({

@@ -5,8 +5,7 @@ import { makeOpenApi } from '../document/openapi.js';
 import type { Readiness } from '../../observing/health.js';
 import { prepareText } from '../body/raw-body.js';
 import type { PreparedBody } from '../replies/reply.js';
-import { noBody, noParams, noQuery } from '../route-spec.js';
-import { defineRoute, type Route } from '../route.js';
+import { type Route, routesOf } from '../route.js';
 import { makeDocsRoutes, makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
 
@@ -27,14 +26,6 @@ const jwks = z
   })
   .meta({ id: 'JsonWebKeySet' });
 
-const anything = { params: noParams, query: noQuery, body: noBody };
-const common = {
-  method: 'GET',
-  tag: 'Service',
-  request: anything,
-  always: true,
-} as const;
-
 export interface ServiceRouteDeps extends HomeRouteDeps {
   readonly readiness: Readiness;
   readonly jwks: () => Promise<unknown>;
@@ -43,23 +34,20 @@ export interface ServiceRouteDeps extends HomeRouteDeps {
 /** Makes the routes of health, public keys, and the description of all routes, including these. */
 export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route[]): readonly Route[] {
   const { readiness } = deps;
+  const route = routesOf({ tag: 'Service' });
   const ownRoutes: Route[] = [
     ...makeHomeRoutes(deps, others),
-    defineRoute({
-      ...common,
+    route('getHealth', 'GET /healthz', {
+      always: true,
       unbounded: true,
-      path: '/healthz',
-      name: 'getHealth',
       summary: 'Tell whether the process is alive',
       replies: { 200: { description: 'It is.', schema: health } },
       cacheControl: 'no-store',
       handler: (_request) => ({ status: 200, body: fine }),
     }),
-    defineRoute({
-      ...common,
+    route('getReadiness', 'GET /readyz', {
+      always: true,
       unbounded: true,
-      path: '/readyz',
-      name: 'getReadiness',
       summary: 'Tell whether the process is ready for requests',
       description: 'Stores are reachable and projections have caught up.',
       replies: { 200: { description: 'It may.', schema: health } },
@@ -70,19 +58,15 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
         return { status: 200, body: fine };
       },
     }),
-    defineRoute({
-      ...common,
-      path: '/.well-known/jwks.json',
-      name: 'getKeys',
+    route('getKeys', 'GET /.well-known/jwks.json', {
+      always: true,
       summary: 'The public keys that access tokens are signed with',
       replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
       cacheControl: `public, max-age=${jwksCacheSeconds}`,
       handler: async (_request) => ({ status: 200, body: jwks.parse(await deps.jwks()) }),
     }),
-    defineRoute({
-      ...common,
-      path: '/openapi.json',
-      name: 'getOpenApi',
+    route('getOpenApi', 'GET /openapi.json', {
+      always: true,
       summary: 'This document',
       replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
       entityTag: true,

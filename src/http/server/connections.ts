@@ -27,15 +27,12 @@ interface Connection<Socket> {
 }
 
 /** @param clientsOf the keys of an address, its own first; an infinite factor for one without a limit */
-export function makeConnections<Socket extends OpenSocket>({
-  connectionsMax,
-  connectionsPerClientMax,
-  clientsOf,
-}: {
+export function makeConnections<Socket extends OpenSocket>(deps: {
   readonly connectionsMax: number;
   readonly connectionsPerClientMax: number;
   readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
 }): Connections<Socket> {
+  const { connectionsMax, connectionsPerClientMax, clientsOf } = deps;
   const all = new Map<Socket, Connection<Socket>>();
   /** By key. A set iterates in the order of the last request, so the first idle connection is the longest idle one. */
   const byClient = new Map<string, Set<Connection<Socket>>>();

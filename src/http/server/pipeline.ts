@@ -44,18 +44,14 @@ const lingerMs = 1_000;
  */
 export function makePipelines(
   serve: Serve,
-  {
-    waitingMax,
-    onBegin,
-    onEnd,
-    onLast,
-  }: {
+  input: {
     readonly waitingMax: number;
     readonly onBegin: (socket: Duplex) => void;
     readonly onEnd: (socket: Duplex) => void;
     readonly onLast: (socket: Duplex) => void;
   },
 ): Pipelines {
+  const { waitingMax, onBegin, onEnd, onLast } = input;
   const lines = new WeakMap<Duplex, Line>();
   return {
     take: (request, response) => {

@@ -3,7 +3,7 @@ import { invalid } from '../../validation/field-problems.js';
 import { HttpError } from '../replies/error-codes.js';
 
 /** src/http/README.md#connections */
-export const targetBytesMax = 4096;
+const targetBytesMax = 4096;
 
 /** Two readers could use different copies of a repeated header; Node silently uses the first. Equal copies but of `host` do no harm. */
 const singular = new Set(['host', 'authorization', 'content-type']);

@@ -69,12 +69,9 @@ export async function backUp(
 async function fill(
   partial: string,
   directory: string,
-  {
-    now,
-    onShare,
-    onMoment,
-  }: { readonly now: Date; readonly onShare: OnShare; readonly onMoment: () => void },
+  input: { readonly now: Date; readonly onShare: OnShare; readonly onMoment: () => void },
 ): Promise<BackupContent> {
+  const { now, onShare, onMoment } = input;
   const keyFile = join(directory, keyFileName);
   const copy = await copyStores({
     directory,

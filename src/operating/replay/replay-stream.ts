@@ -30,12 +30,9 @@ export type StreamReplay = {
  */
 export async function replayStream(
   source: Pick<ReplaySource, 'parts'>,
-  {
-    stream,
-    until,
-    onShare,
-  }: { readonly stream: string; readonly until: Moment | null; readonly onShare: OnShare },
+  input: { readonly stream: string; readonly until: Moment | null; readonly onShare: OnShare },
 ): Promise<StreamReplay> {
+  const { stream, until, onShare } = input;
   const found: IndexedEvent<StoredEvent>[] = [];
   let last = -1;
   for await (const { events, share } of logUntil(source.parts(), until)) {

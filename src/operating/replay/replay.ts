@@ -107,12 +107,9 @@ const copyShare = 0.5;
 export async function replayInto(
   source: ReplaySource,
   folder: string,
-  {
-    streamPrefix,
-    until,
-    onShare,
-  }: { readonly streamPrefix: string; readonly until: Moment | null; readonly onShare: OnShare },
+  input: { readonly streamPrefix: string; readonly until: Moment | null; readonly onShare: OnShare },
 ): Promise<Replayed> {
+  const { streamPrefix, until, onShare } = input;
   const target = resolve(folder);
   refuseContent(target);
   // Beside the folder, so that a rename finishes it.

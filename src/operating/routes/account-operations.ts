@@ -20,16 +20,13 @@ const promotion = z.strictObject({ ring, kid: kid.optional(), now: z.boolean() }
 const retirement = z.strictObject({ ring, kid, force: z.boolean() });
 
 /** Makes the routes that rotate keys (src/keys/README.md#sealing, docs/keys.md#keys-and-their-rotation). */
-export function makeKeyOperations({
-  keyRotation,
-  keysFollowed,
-  sealer,
-}: {
+export function makeKeyOperations(deps: {
   readonly keyRotation: KeyRotation;
   /** `follow` notes changed rings with the data; it reports its failures itself. */
   readonly keysFollowed: { readonly follow: () => Promise<void> };
   readonly sealer: Pick<Sealer, 'rewrap'>;
 }): readonly Route[] {
+  const { keyRotation, keysFollowed, sealer } = deps;
   return [
     reading('keys list', noQuery, () => ({ items: keyRotation.list() })),
     changing('keys add', ofRing, (input) => noted(keyRotation.add(input.ring))),

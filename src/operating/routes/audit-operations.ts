@@ -16,11 +16,7 @@ const restart = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 const file = z.strictObject({ path: z.string(), size: z.coerce.number().int().positive() });
 
 /** Makes the routes of the audit log (src/areas/audit/README.md#audit-log). */
-export function makeAuditOperations({
-  audit,
-  commands,
-  eventStore,
-}: {
+export function makeAuditOperations(deps: {
   readonly audit: {
     readonly log: Pick<AuditLog, 'status' | 'readSigned'>;
     readonly sweep: { readonly progress: () => SweepProgress };
@@ -30,6 +26,7 @@ export function makeAuditOperations({
   readonly commands: Pick<Commands, 'restartAuditLog'>;
   readonly eventStore: Pick<EventStore, 'logId'>;
 }): readonly Route[] {
+  const { audit, commands, eventStore } = deps;
   return [
     reading('audit status', noQuery, async () => {
       const { log, contradiction, problem, witnesses } = audit.log.status();

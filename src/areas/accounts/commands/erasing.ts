@@ -9,7 +9,7 @@ import type { AddressReservations } from './email/address-reservations.js';
 import type { KnownDevices } from './signing-in/known-devices.js';
 
 /** What was given by an account, and is to end. */
-export interface EndedGifts {
+interface EndedGifts {
   readonly userId: string;
   /** Ends what was given until then; null: everything. */
   readonly until: Date | null;

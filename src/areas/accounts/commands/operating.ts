@@ -24,12 +24,10 @@ interface RoleOf {
 }
 
 /** Makes the changes of operators to an account (docs/operate.md#commands). The actor of their events is the operator. */
-export function makeAccountChanges({
-  handler,
-  accountByName,
-  accountByAddress,
-  endGivenAccess,
-}: AccountLookup & { readonly handler: CommandHandler; readonly endGivenAccess: EndGivenAccess }) {
+export function makeAccountChanges(
+  deps: AccountLookup & { readonly handler: CommandHandler; readonly endGivenAccess: EndGivenAccess },
+) {
+  const { handler, accountByName, accountByAddress, endGivenAccess } = deps;
   const change =
     (command: UserCommand): ChangeAccount =>
     async (account, context) => {

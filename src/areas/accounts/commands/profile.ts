@@ -15,12 +15,8 @@ export function makeChangeProfile({ handler, sealer, users }: AccountDeps) {
     options?: Pick<HandleOptions, 'expectedRevision'>,
   ): Promise<Versioned<UserResource>> => {
     const nickname = given === undefined ? undefined : await sealChanged(userId, given);
-    const { documents } = await handler.handle(
-      userAggregate.at(userId),
-      { type: 'ChangeProfile', nickname },
-      context,
-      options,
-    );
+    const command = { type: 'ChangeProfile', nickname } as const;
+    const { documents } = await handler.handle(userAggregate.at(userId), command, context, options);
     return users.after(documents);
   };
 

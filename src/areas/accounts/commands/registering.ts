@@ -30,37 +30,27 @@ export interface RegisterInput {
 }
 
 /** Makes the registration of accounts (src/areas/accounts/README.md#registration). */
-export function makeRegistering({
-  handler,
-  reservations,
-  sealer,
-  digests,
-  passwords,
-  checkPassword,
-  users,
-  knownDevices,
-  startSession,
-  verificationIssues,
-  defaultCapacityBytes,
-  mailConfigured,
-  cannotMail,
-}: Pick<
-  AccountDeps,
-  | 'handler'
-  | 'sealer'
-  | 'digests'
-  | 'passwords'
-  | 'checkPassword'
-  | 'users'
-  | 'defaultCapacityBytes'
-  | 'mailConfigured'
-  | 'cannotMail'
-> &
-  Pick<Sessions, 'startSession'> & {
-    readonly verificationIssues: VerificationIssues;
-    readonly reservations: AddressReservations;
-    readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
-  }) {
+export function makeRegistering(
+  deps: Pick<
+    AccountDeps,
+    | 'handler'
+    | 'sealer'
+    | 'digests'
+    | 'passwords'
+    | 'checkPassword'
+    | 'users'
+    | 'defaultCapacityBytes'
+    | 'mailConfigured'
+    | 'cannotMail'
+  > &
+    Pick<Sessions, 'startSession'> & {
+      readonly verificationIssues: VerificationIssues;
+      readonly reservations: AddressReservations;
+      readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession'>;
+    },
+) {
+  const { handler, reservations, sealer, digests, passwords, checkPassword, users, knownDevices } = deps;
+  const { startSession, verificationIssues, defaultCapacityBytes, mailConfigured, cannotMail } = deps;
   return {
     checkRegistration,
     /**
@@ -111,11 +101,8 @@ export function makeRegistering({
   };
 
   /** Checks what needs no store, and returns it parsed. @throws CommandRejected invalid_request */
-  function checkRegistration({
-    email,
-    password,
-    nickname: given,
-  }: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) {
+  function checkRegistration(input: Pick<RegisterInput, 'email' | 'password' | 'nickname'>) {
+    const { email, password, nickname: given } = input;
     const address = checkAddress(email);
     const { nickname } = checkEach({
       nickname: () => chooseNickname(given, address),

@@ -39,11 +39,8 @@ export function mailSecurityNotices(
     },
     record: async (id, event, outcome, context) => {
       const kind = securityNoticeKinds[event.type];
-      await handler.handle(
-        securityNoticeAggregate.at(event.id),
-        { type: 'MarkMailed', userId: id, kind, outcome },
-        context,
-      );
+      const command = { type: 'MarkMailed', userId: id, kind, outcome } as const;
+      await handler.handle(securityNoticeAggregate.at(event.id), command, context);
     },
   });
 

@@ -1,5 +1,5 @@
 /** The second factors, the weaker first. A recovery code counts as either (src/areas/accounts/commands/README.md#fresh-authentication). */
-export type Factor = 'totp' | 'passkey';
+type Factor = 'totp' | 'passkey';
 
 /** What an account has. */
 export interface AccountFactors {
@@ -28,7 +28,7 @@ export type Need =
 
 export const noFactors: AccountFactors = { totp: false, passkey: false, recoveryCodes: 0 };
 
-export const freshMs = 15 * 60_000;
+const freshMs = 15 * 60_000;
 
 const nothing: Need = { kind: 'nothing' };
 const freshSignIn: Need = { kind: 'fresh-sign-in' };

@@ -23,10 +23,7 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
   const { requestEmailChange, confirmEmailChange, revertEmailChange } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email',
-      name: 'requestEmailChange',
+    route('requestEmailChange', 'POST /api/v1/auth/email', {
       summary: 'Mail a code to a new address; nothing changes before it is confirmed',
       request: { body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }) },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
@@ -38,10 +35,7 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
         return ok(wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email/confirm',
-      name: 'confirmEmailChange',
+    route('confirmEmailChange', 'POST /api/v1/auth/email/confirm', {
       summary: 'Change to the new address by the code that was mailed there',
       request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }) },
       replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
@@ -49,10 +43,7 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
       handler: ({ caller: { userId }, body: { code }, command }) =>
         finished(confirmEmailChange({ userId, code }, command)),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email/revert',
-      name: 'revertEmailChange',
+    route('revertEmailChange', 'POST /api/v1/auth/email/revert', {
       summary: 'Undo a change of address by the code that was mailed to the former address',
       description:
         'The notice to the former address has the code, which is valid for 72 hours. The account gets this address back, and later changes are undone too. All sessions and the pending change end. A password, second factors and recovery codes that a thief may have set or may know are void.',
@@ -71,10 +62,7 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
   const { requestEmailVerification, confirmEmailVerification } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email/verify',
-      name: 'confirmEmailVerification',
+    route('confirmEmailVerification', 'POST /api/v1/auth/email/verify', {
       summary: 'Prove the address of the account by the code that was mailed there; it voids nothing',
       description:
         'A registration mails the code. It works for 24 hours and may be tried five times. A proved address stays proved, so a repetition is 204 too.',
@@ -86,10 +74,7 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
         return finished(confirmEmailVerification({ userId, session, code }, command));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email/verify/send',
-      name: 'requestEmailVerification',
+    route('requestEmailVerification', 'POST /api/v1/auth/email/verify/send', {
       summary: 'Mail another code that proves the address of the account',
       description:
         'The code before it ends. An account gets one code a minute and six an hour, an address ten a day.',

@@ -58,10 +58,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
   const deviceOf = deviceOfSession(knownDevices);
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/2fa/totp',
-      name: 'enrolTotp',
+    route('enrolTotp', 'POST /api/v1/auth/2fa/totp', {
       summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
       request: { body: noFields },
       replies: {
@@ -77,10 +74,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
         return { status: 201, body: wrap({ secret, otpauth_url: url }) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/2fa/totp/confirm',
-      name: 'confirmTotp',
+    route('confirmTotp', 'POST /api/v1/auth/2fa/totp/confirm', {
       summary: 'Turn TOTP on with the first code, which passes the second factor too',
       request: { body: typedCode },
       replies: {
@@ -99,10 +93,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
         return ok(wrap({ recovery_codes: shownCodes(codes) }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/2fa/totp/remove',
-      name: 'removeTotp',
+    route('removeTotp', 'POST /api/v1/auth/2fa/totp/remove', {
       summary: 'Turn TOTP off; without a passkey, the recovery codes end too',
       request: { body: factorUnlessPasskey },
       replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
@@ -114,10 +105,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
         return finished(removeTotp({ userId: caller.userId, clientIp: client, known, factor }, command));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/2fa/recovery-codes',
-      name: 'replaceRecoveryCodes',
+    route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
       summary: 'Replace the recovery codes',
       request: { body: codeUnlessPasskey },
       replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
@@ -134,10 +122,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
         return ok(wrap({ recovery_codes: [...codes] }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/2fa/verify',
-      name: 'passSecondFactor',
+    route('passSecondFactor', 'POST /api/v1/auth/2fa/verify', {
       summary: 'Pass the second factor with a code',
       description: 'A recovery code counts as a passkey, too.',
       request: { body: typedFactor },

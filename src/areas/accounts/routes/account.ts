@@ -41,10 +41,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
   );
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/register',
-      name: 'register',
+    route('register', 'POST /api/v1/auth/register', {
       summary: 'Register an account by e-mail address and password',
       description:
         'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
@@ -71,10 +68,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
         return { status: 201, body: wrap(presentSignedIn(registered)) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/v1/auth/me',
-      name: 'getMe',
+    route('getMe', 'GET /api/v1/auth/me', {
       summary: 'The signed-in user',
       replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
       entityTag: true,
@@ -105,10 +99,7 @@ const profileChange = z
 export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands): readonly Route[] {
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'PATCH',
-      path: '/api/v1/auth/me',
-      name: 'changeMe',
+    route('changeMe', 'PATCH /api/v1/auth/me', {
       summary: 'Change the own profile',
       request: { body: profileChange },
       replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
@@ -121,10 +112,7 @@ export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands)
         return { status: 200, body: wrap(meOf(resource, user)), revision };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/v1/auth/me',
-      name: 'eraseMe',
+    route('eraseMe', 'DELETE /api/v1/auth/me', {
       summary: 'Delete the own account, the data of the person, and the projects without another member',
       replies: { 204: { description: 'The account is gone.', schema: noContent } },
       errors: ['conflict'],

@@ -20,10 +20,7 @@ const logoutRequest = z.strictObject({
 export function makeLoginRoutes({ login, knownDevices, refresh, logout }: AccountCommands): readonly Route[] {
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/login',
-      name: 'login',
+    route('login', 'POST /api/v1/auth/login', {
       summary: 'Sign in by e-mail address and password',
       description:
         'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
@@ -45,10 +42,7 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
           ),
         ),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/refresh',
-      name: 'refresh',
+    route('refresh', 'POST /api/v1/auth/refresh', {
       summary: 'Exchange a refresh token for new tokens',
       description:
         'A refresh token is replaced when it is used. Until 10 seconds after its successor was used, it gives the same successor; a later use ends the session, because someone else may have it.',
@@ -62,10 +56,7 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       handler: async ({ body, command }) =>
         ok(wrap({ tokens: await refresh({ refreshToken: body.refresh_token }, command) })),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/logout',
-      name: 'logout',
+    route('logout', 'POST /api/v1/auth/logout', {
       summary: 'Sign out, here or everywhere',
       request: { body: logoutRequest },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
@@ -96,10 +87,7 @@ export function makeEmailCodeRoutes(
   const { sendEmailCode, loginByEmailCode, knownDevices, mailConfigured } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email-code/send',
-      name: 'sendEmailCode',
+    route('sendEmailCode', 'POST /api/v1/auth/email-code/send', {
       summary: 'Send a login code to an e-mail address',
       description:
         'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
@@ -122,10 +110,7 @@ export function makeEmailCodeRoutes(
       handler: async ({ body: { email }, device: known, command }) =>
         ok(wrap(await sendEmailCode({ email, known }, command))),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/email-code/login',
-      name: 'loginByEmailCode',
+    route('loginByEmailCode', 'POST /api/v1/auth/email-code/login', {
       summary: 'Sign in by a mailed code',
       description:
         'A code of six digits works once, for 10 minutes and five attempts; one of 20 characters for an hour. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',

@@ -31,10 +31,7 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
   const { sessions, revokeSession, changePassword, knownDevices } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'GET',
-      path: '/api/v1/auth/sessions',
-      name: 'listSessions',
+    route('listSessions', 'GET /api/v1/auth/sessions', {
       summary: "The caller's sessions, newest first",
       request: { query: pageQuery },
       replies: { 200: { description: 'A page of sessions.', schema: wrapped(pageOf(session)) } },
@@ -44,20 +41,14 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
         return ok(wrap({ ...page, items }));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/v1/auth/sessions/:sessionId',
-      name: 'revokeSession',
+    route('revokeSession', 'DELETE /api/v1/auth/sessions/:sessionId', {
       summary: 'End one of the caller’s sessions',
       request: { params: sessionParams },
       replies: { 204: { description: 'The session has ended.', schema: noContent } },
       handler: ({ params: { sessionId }, caller: { userId }, command }) =>
         finished(revokeSession({ userId, sessionId }, command)),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/password',
-      name: 'changePassword',
+    route('changePassword', 'POST /api/v1/auth/password', {
       summary: 'Change the password, which ends all other sessions',
       request: { body: passwordChange },
       replies: { 204: { description: 'The password is the new one.', schema: noContent } },
@@ -110,10 +101,7 @@ export function makeReauthenticationRoutes(
   const { reauthenticate, passkeyOptions, knownDevices, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/reauthenticate/options',
-      name: 'getReauthenticationOptions',
+    route('getReauthenticationOptions', 'POST /api/v1/auth/reauthenticate/options', {
       summary: 'Ask for a challenge to authenticate again by a passkey',
       request: { body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
@@ -125,10 +113,7 @@ export function makeReauthenticationRoutes(
         return ok(wrap({ publicKey }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/reauthenticate',
-      name: 'reauthenticate',
+    route('reauthenticate', 'POST /api/v1/auth/reauthenticate', {
       summary:
         'Prove the password, a mailed code or a passkey again; calls that need it are open for 15 minutes',
       description:

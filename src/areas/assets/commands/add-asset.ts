@@ -44,11 +44,8 @@ export function makeAskBucket(deps: AssetDeps & { readonly openAssetStorage: Ope
  */
 export type OpenAssetStorage = ReturnType<typeof makeOpenAssetStorage>;
 
-export function makeOpenAssetStorage({
-  openStorage,
-}: {
-  readonly openStorage: Pick<OpenStorage, 'serving'>;
-}) {
+export function makeOpenAssetStorage(deps: { readonly openStorage: Pick<OpenStorage, 'serving'> }) {
+  const { openStorage } = deps;
   return async ({ storage_id: storageId }: { readonly storage_id: string }) => {
     const opened = await openStorage.serving(storageId);
     if (opened === null) {

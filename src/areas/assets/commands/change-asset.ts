@@ -101,15 +101,11 @@ export function makeChangingAssets(
     },
     /** Removes a rendition; its object stays in the bucket. @throws CommandRejected rendition_not_found */
     removeAssetRendition: async (
-      {
-        projectId,
-        assetId,
-        kind,
-        language: given,
-      }: AssetAddress & { readonly kind: string; readonly language: string | null },
+      input: AssetAddress & { readonly kind: string; readonly language: string | null },
       context: CommandContext,
       options?: Options,
     ): Promise<Versioned<AssetResource>> => {
+      const { projectId, assetId, kind, language: given } = input;
       await load({ projectId, assetId });
       const language = checkLanguage(kind, given, 'query.language');
       const remove = { type: 'RemoveRendition', projectId, kind, language } as const;

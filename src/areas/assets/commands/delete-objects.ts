@@ -148,11 +148,8 @@ export function makeDeleteAssetObjects(
     },
     run: async (id, context, event, found: DeletionAttempt) => {
       const attempt = attemptOf(event);
-      await handler.handle(
-        assetAggregate.at(id),
-        { type: 'RecordDeletion', attempt, now: clock.now(), ...found },
-        context,
-      );
+      const command = { type: 'RecordDeletion', attempt, now: clock.now(), ...found } as const;
+      await handler.handle(assetAggregate.at(id), command, context);
     },
   });
 

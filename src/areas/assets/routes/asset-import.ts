@@ -95,10 +95,7 @@ const importedAssets = z
 /** Makes the route that adds the objects of a bucket (src/areas/assets/README.md#importing). */
 export function makeAssetImportRoutes({ importAssets }: AssetCommands): readonly Route[] {
   return [
-    routesOf({ tag: 'Assets' })({
-      method: 'POST',
-      path: `${assetsPath}/import`,
-      name: 'importAssets',
+    routesOf({ tag: 'Assets' })('importAssets', `POST ${assetsPath}/import`, {
       summary: 'List a page of a bucket and add an asset for each object that has none',
       description:
         'The key of the storage needs the right to list. A page may end early, or be empty, with a `next_cursor`. A repeated page adds nothing twice. After 409 `cursor_expired`, begin again without a cursor. When the capacity ends, the message of the 409 says how many objects were added.',

@@ -47,10 +47,7 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
   const { issueUploadUrl, confirmUpload, issueMediaLinks } = deps;
   const route = routesOf({ tag: 'Assets', params: assetParams });
   return [
-    route({
-      method: 'POST',
-      path: `${assetsPath}/:assetId/upload-url`,
-      name: 'issueUploadUrl',
+    route('issueUploadUrl', `POST ${assetsPath}/:assetId/upload-url`, {
       summary: 'A URL to upload a file of an asset to, for 15 minutes',
       description:
         "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
@@ -61,10 +58,7 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       handler: async ({ params, body: { rendition, language }, command }) =>
         ok(await issueUploadUrl({ ...params, rendition, language }, command)),
     }),
-    route({
-      method: 'POST',
-      path: `${assetsPath}/:assetId/uploaded`,
-      name: 'confirmUpload',
+    route('confirmUpload', `POST ${assetsPath}/:assetId/uploaded`, {
       summary: 'Check whether the bucket has the file of an asset',
       description:
         'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
@@ -75,10 +69,7 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       handler: async ({ params, body: { sha256 = null }, command }) =>
         current(await confirmUpload({ ...params, sha256 }, command)),
     }),
-    route({
-      method: 'POST',
-      path: `${assetsPath}/:assetId/media`,
-      name: 'issueMediaLinks',
+    route('issueMediaLinks', `POST ${assetsPath}/:assetId/media`, {
       summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
       request: { body: mediaRequest },
       replies: {

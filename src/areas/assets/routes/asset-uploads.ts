@@ -21,9 +21,7 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
   const { putAssetRendition, removeAssetRendition } = deps;
   const route = routesOf({ tag: 'Assets', path, params: renditionParams });
   return [
-    route({
-      method: 'PUT',
-      name: 'putAssetRendition',
+    route('putAssetRendition', 'PUT', {
       summary: 'Add or replace a rendition of an asset, for example after transcoding',
       description:
         'An asset has one rendition of a kind, and `subtitles` one in each language. The object is then uploaded by `upload-url`, or is in the bucket already.',
@@ -37,9 +35,7 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
           await putAssetRendition({ ...asset, rendition: { ...body, kind } }, command, { expectedRevision }),
         ),
     }),
-    route({
-      method: 'DELETE',
-      name: 'removeAssetRendition',
+    route('removeAssetRendition', 'DELETE', {
       summary: 'Remove a rendition of an asset; its object stays in the bucket',
       request: { query: z.object({ language }), body: z.undefined() },
       replies: { 200: { description: 'The asset.', schema: assetResource } },
@@ -78,10 +74,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
   const page = { description: 'A page of the parts.', schema: multipartUpload };
   const route = routesOf({ tag: 'Assets', params: uploadParams });
   return [
-    route({
-      method: 'POST',
-      path: uploadsPath,
-      name: 'startUpload',
+    route('startUpload', `POST ${uploadsPath}`, {
       summary: 'Start an upload in parts, up to 5 TiB',
       description: 'While an upload of the asset is open, the reply is that one.',
       request: { params: assetParams, query: partsQuery, body: noFields },
@@ -92,10 +85,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       cacheControl: 'no-store',
       handler: async ({ params, query, command }) => ok(await startUpload({ ...params, ...query }, command)),
     }),
-    route({
-      method: 'GET',
-      path: uploadPath,
-      name: 'listUploadParts',
+    route('listUploadParts', `GET ${uploadPath}`, {
       summary: 'The parts of an upload: which the bucket has, and URLs for the others',
       request: { query: partsQuery },
       replies: { 200: page },
@@ -103,10 +93,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       cacheControl: 'no-store',
       handler: async ({ params, query }) => ok(await listUploadParts({ ...params, ...query })),
     }),
-    route({
-      method: 'POST',
-      path: `${uploadPath}/complete`,
-      name: 'completeUpload',
+    route('completeUpload', `POST ${uploadPath}/complete`, {
       summary: 'Join the parts of an upload',
       description:
         'The service reads the entity tags of the parts from the bucket, and then asks for the object.',
@@ -116,10 +103,7 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       entityTag: true,
       handler: async ({ params, command }) => current(await completeUpload(params, command)),
     }),
-    route({
-      method: 'DELETE',
-      path: uploadPath,
-      name: 'abortUpload',
+    route('abortUpload', `DELETE ${uploadPath}`, {
       summary: 'Abort an upload; the bucket deletes its parts',
       replies: { 204: { description: 'It is aborted.', schema: noContent } },
       errors: ['conflict', 'bucket_unavailable'],

@@ -117,10 +117,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
   const { addAsset, changeAssetDescription, removeAsset, assets } = deps;
   const route = routesOf({ tag: 'Assets', params: assetParams });
   return [
-    route({
-      method: 'POST',
-      path: assetsPath,
-      name: 'addAsset',
+    route('addAsset', `POST ${assetsPath}`, {
       summary: 'Add an asset to a project',
       description:
         "Says what is, or will be, stored where; without `object_key` under `<asset id>/<name>`; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
@@ -140,10 +137,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
         return { status: 201, body: resource, revision, location };
       },
     }),
-    route({
-      method: 'GET',
-      path: assetsPath,
-      name: 'listAssets',
+    route('listAssets', `GET ${assetsPath}`, {
       summary: "A project's assets, newest first",
       description:
         'All filters together select. A search examines 200 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
@@ -156,20 +150,14 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
           ),
         ),
     }),
-    route({
-      method: 'GET',
-      path: `${assetsPath}/:assetId`,
-      name: 'getAsset',
+    route('getAsset', `GET ${assetsPath}/:assetId`, {
       summary: 'One asset',
       replies: { 200: { description: 'The asset.', schema: assetResource } },
       entityTag: true,
       handler: async ({ params: { projectId, assetId } }) =>
         current((await assets.find(projectId, assetId)) ?? missing('the asset does not exist')),
     }),
-    route({
-      method: 'PATCH',
-      path: `${assetsPath}/:assetId`,
-      name: 'changeAsset',
+    route('changeAsset', `PATCH ${assetsPath}/:assetId`, {
       summary: 'Change name, tags, media type or size of an asset',
       description:
         'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
@@ -181,10 +169,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       handler: async ({ params, body, command, expectedRevision }) =>
         current(await changeAssetDescription({ ...params, changes: body }, command, { expectedRevision })),
     }),
-    route({
-      method: 'DELETE',
-      path: `${assetsPath}/:assetId`,
-      name: 'deleteAsset',
+    route('deleteAsset', `DELETE ${assetsPath}/:assetId`, {
       summary: 'Remove an asset, and its objects with `?object=delete`',
       description:
         'With `object`, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',

@@ -17,15 +17,12 @@ export class LogEndsEarly extends StoreUnavailable {
 /** Events that one read of the log asks for. */
 const pageSize = 500;
 
-export function makeLogResources({
-  eventStore,
-  tree,
-  pace = processPace,
-}: {
+export function makeLogResources(deps: {
   readonly eventStore: Pick<EventStore, 'readAll'>;
   readonly tree: Pick<TreeReader, 'tiles'>;
   readonly pace?: Pace;
 }) {
+  const { eventStore, tree, pace = processPace } = deps;
   /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
   let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
 

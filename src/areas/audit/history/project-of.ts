@@ -13,13 +13,11 @@ const streamsMax = 20_000;
  * it.
  * @param deps.projectOfFirst reads the project from the first event of a stream
  */
-export function makeProjectOf({
-  eventStore,
-  projectOfFirst,
-}: {
+export function makeProjectOf(deps: {
   readonly eventStore: Pick<EventStore, 'read'>;
   readonly projectOfFirst: (first: Pick<StoredEvent, 'stream' | 'data'>) => string | null;
 }) {
+  const { eventStore, projectOfFirst } = deps;
   const known = makeLru<{ readonly project: string | null }>(streamsMax);
   return async (event: Pick<StoredEvent, 'stream' | 'revision' | 'data' | 'type'>) => {
     const found = known.get(event.stream);

@@ -31,10 +31,7 @@ function makeAuditPage(types: readonly string[]): PreparedBody {
 export function makeAuditPageRoutes(): readonly Route[] {
   const prepared = makeAuditPage(eventTypes);
   return [
-    routesOf({ tag: 'Audit log' })({
-      method: 'GET',
-      path: '/audit',
-      name: 'getAuditPage',
+    routesOf({ tag: 'Audit log' })('getAuditPage', 'GET /audit', {
       summary: 'The page on which auditors read and check the log',
       description: 'It holds no data: its script signs the user in and checks in the browser what it shows.',
       request: { query: ignoredQuery },
@@ -61,10 +58,7 @@ export function makeAuditEventRoutes({
 }: AuditHistorySource & { readonly auditNames: AuditNameReader }): readonly Route[] {
   const route = routesOf({ tag });
   return [
-    route({
-      method: 'GET',
-      path: '/audit/events',
-      name: 'listAuditEvents',
+    route('listAuditEvents', 'GET /audit/events', {
       summary: 'Events of the audit log, newest first',
       description:
         'Each event under the signed checkpoint stands beside one sentence that tells it. A page may have fewer items than `limit`, even none, and still a `next_cursor`: the search has a bound, and continues there.',
@@ -77,10 +71,7 @@ export function makeAuditEventRoutes({
         return ok(pageOfEvents(await reader.events({ ...search, terms }, await readShownSize(log))));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/audit/streams/:stream',
-      name: 'getAuditStream',
+    route('getAuditStream', 'GET /audit/streams/:stream', {
       summary: "A stream's documents as they stood at an event or a time",
       description:
         'The fold of the stream’s events up to then, for each of its views; without `as_of`, up to the end of the signed log. 404 when the stream did not exist then, and for an index at or beyond the signed size.',
@@ -97,10 +88,7 @@ export function makeAuditEventRoutes({
         return ok((await reader.streamAsOf(stream, at, size)) ?? missing('the stream did not exist then'));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/audit/names',
-      name: 'listAuditNames',
+    route('listAuditNames', 'GET /audit/names', {
       summary: 'What people call the users, projects and shares of some streams',
       description:
         'The present names, never an address. No leaf covers them. What has no name is left out, such as a share without a title.',

@@ -80,18 +80,12 @@ const noteText = z.string().meta({
 export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: AuditSource): readonly Route[] {
   const route = routesOf({ tag });
   return [
-    route({
-      method: 'GET',
-      path: '/audit/status',
-      name: 'getAuditStatus',
+    route('getAuditStatus', 'GET /audit/status', {
       summary: 'Progress of the audit log: sequenced, signed, cosigned and compared',
       replies: { 200: { description: 'The status.', schema: auditStatus } },
       handler: async () => ok(await readStatus()),
     }),
-    route({
-      method: 'GET',
-      path: '/audit/proof',
-      name: 'getAuditProof',
+    route('getAuditProof', 'GET /audit/proof', {
       summary: 'The proof that an event is under the signed checkpoint',
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
       request: { query: z.object({ index }) },
@@ -101,10 +95,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       errors: ['not_found', 'nothing_signed'],
       handler: async ({ query }) => text(await auditProof({ log, tree }, query.index)),
     }),
-    route({
-      method: 'GET',
-      path: '/audit/consistency',
-      name: 'getAuditConsistency',
+    route('getAuditConsistency', 'GET /audit/consistency', {
       summary: 'The proof that a larger log continues a smaller one',
       description:
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
@@ -121,10 +112,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
         return text(hashes.map((hash) => `${hash.toString('base64')}\n`).join(''));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/audit/log/checkpoint',
-      name: 'getAuditCheckpoint',
+    route('getAuditCheckpoint', 'GET /audit/log/checkpoint', {
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
       replies: {
         200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
@@ -161,10 +149,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       const pathOf = (params: Readonly<Record<string, string>>): string =>
         names.map((name) => params[name] ?? '').join('/');
       return [
-        route({
-          method: 'GET',
-          path: `/audit/log/tile/:level${rest}`,
-          name: `getAuditTile${count}`,
+        route(`getAuditTile${count}`, `GET /audit/log/tile/:level${rest}`, {
           summary: 'A tile of hashes, or a bundle of entries',
           ...(count === 1 && {
             description:
@@ -181,10 +166,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
               `tile/${(params as Readonly<Record<string, string>>)['level'] ?? ''}/${pathOf(params)}`,
             ),
         }),
-        route({
-          method: 'GET',
-          path: `/audit/log/events${rest}`,
-          name: `getAuditEventLines${count}`,
+        route(`getAuditEventLines${count}`, `GET /audit/log/events${rest}`, {
           summary: 'The events of a tile, as lines of JSON',
           ...(count === 1 && {
             description:

@@ -20,10 +20,7 @@ export function makeProjectAuditRoutes({
 }: AuditHistorySource & Pick<AuditSource, 'log' | 'tree'>): readonly Route[] {
   const route = routesOf({ tag: tag, path, params: projectParams });
   return [
-    route({
-      method: 'GET',
-      path: '/events',
-      name: 'listProjectAuditEvents',
+    route('listProjectAuditEvents', 'GET /events', {
       summary: 'Events of the project, newest first',
       description:
         'The events of the project, its storages, assets, shares and orders, as `GET /audit/events` shows them. A page may be short and still have a `next_cursor`.',
@@ -36,10 +33,7 @@ export function makeProjectAuditRoutes({
         return ok(pageOfEvents(await reader.events({ ...search, terms }, await readShownSize(log))));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/proof',
-      name: 'getProjectAuditProof',
+    route('getProjectAuditProof', 'GET /proof', {
       summary: 'The proof that an event of the project is under the signed checkpoint',
       description:
         'C2SP tlog-proof, with the newest checkpoint and its cosignatures. 404 for an event that is not of the project.',

@@ -18,15 +18,7 @@ const againMs = 20_000;
 const aheadAgainMs = 1_000;
 const hourMs = 60 * 60 * 1_000;
 
-export function makeAskWitnesses({
-  witnesses,
-  signer,
-  stateStore,
-  clock,
-  readSigned,
-  onFailure,
-  onAwaited,
-}: {
+export function makeAskWitnesses(deps: {
   readonly witnesses: Witnesses;
   readonly signer: Pick<Signer, 'draft'>;
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
@@ -36,6 +28,7 @@ export function makeAskWitnesses({
   /** The first signature waits for these witnesses. It runs after the first question, and then once an hour. */
   readonly onAwaited: (names: readonly string[]) => void;
 }) {
+  const { witnesses, signer, stateStore, clock, readSigned, onFailure, onAwaited } = deps;
   /** The question that is open now. */
   let open: Promise<void> | null = null;
   let askedAtMs = -Infinity;

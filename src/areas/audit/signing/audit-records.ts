@@ -130,13 +130,8 @@ export async function recordFindings(
 }
 
 /** Returns the origin of a log's checkpoints, which is also the name of its keys: src/areas/audit/signing/README.md#checkpoints-of-the-audit-log. */
-export function originOf({
-  logId,
-  restart,
-}: {
-  readonly logId: string;
-  readonly restart: string | null;
-}): string {
+export function originOf(log: { readonly logId: string; readonly restart: string | null }): string {
+  const { logId, restart } = log;
   return restart === null ? `stowage/${logId}` : `stowage/${logId}/${restart}`;
 }
 

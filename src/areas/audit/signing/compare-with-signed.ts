@@ -20,17 +20,13 @@ interface Claim {
  * last pages. It returns null while the log may be short for a moment, or lacks a restart.
  * @throws StoreUnavailable
  */
-export function makeCompareWithSigned({
-  tree,
-  pages,
-  folders,
-  shortLog,
-}: {
+export function makeCompareWithSigned(deps: {
   readonly tree: Pick<TreeReader, 'rootAt'>;
   readonly pages: Pick<Pages, 'check'>;
   readonly folders: readonly CheckpointFolder[];
   readonly shortLog: ShortLog;
 }) {
+  const { tree, pages, folders, shortLog } = deps;
   /** The events of the last pages were right once. After that they are the sweep's. */
   let arePagesRight = false;
 

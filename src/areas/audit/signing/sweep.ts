@@ -28,14 +28,7 @@ const lookMs = 1_000;
 const eventsPerSecond = 7_000;
 
 /** Makes the sweep: it finds a store that was changed before an auditor does. src/areas/audit/signing/README.md#sweep */
-export function makeSweep({
-  pages,
-  clock,
-  stored,
-  shortLog,
-  onRetry,
-  onDefect,
-}: {
+export function makeSweep(deps: {
   readonly pages: Pages;
   readonly clock: Clock;
   readonly stored: () => StoredLog | null;
@@ -43,6 +36,7 @@ export function makeSweep({
   readonly onRetry: (error: Error, attempt: number) => void;
   readonly onDefect: (error: unknown) => void;
 }) {
+  const { pages, clock, stored, shortLog, onRetry, onDefect } = deps;
   const nothing: SweepProgress = { running: null, finishedAt: null, size: 0 };
   let progress = nothing;
   /** Undefined before the end of the first pass. */

@@ -70,26 +70,6 @@ export function consistencyParts(from: number, to: number): readonly (readonly T
   return consistencyRanges(from, { from: 0, until: to }, true).map(nodesOf);
 }
 
-/** Returns the root that an inclusion proof leads to; null when the proof has the wrong length. RFC 9162, section 2.1.3.2. */
-export function rootFromInclusion(
-  leaf: Hash,
-  { index, size, proof }: { readonly index: number; readonly size: number; readonly proof: readonly Hash[] },
-): Hash | null {
-  let [fn, sn, node] = [index, size - 1, leaf];
-  if (index < 0 || index >= size) return null;
-  for (const other of proof) {
-    if (sn === 0) return null;
-    if (fn % 2 === 1 || fn === sn) {
-      node = nodeHash(other, node);
-      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
-    } else {
-      node = nodeHash(node, other);
-    }
-    [fn, sn] = [half(fn), half(sn)];
-  }
-  return sn === 0 ? node : null;
-}
-
 function inclusionRanges(index: number, range: LeafRange): readonly LeafRange[] {
   const width = range.until - range.from;
   if (width <= 1) return [];
@@ -131,9 +111,4 @@ function largestPowerBelow(size: number): number {
   let power = 1;
   while (power * 2 < size) power *= 2;
   return power;
-}
-
-/** Bit operators would cut a size to 32 bits. */
-function half(value: number): number {
-  return Math.floor(value / 2);
 }

@@ -73,10 +73,8 @@ export type FollowCheck = (nodeId: string, check: NodeCheck, context: CommandCon
  * older status. So each append is followed by a look at the record
  * (docs/decisions/nodes.md#0068-records-hold-the-status).
  */
-export function makeFollowCheck({
-  handler,
-  nodeChecks,
-}: Pick<NodeDeps, 'handler' | 'nodeChecks'>): FollowCheck {
+export function makeFollowCheck(deps: Pick<NodeDeps, 'handler' | 'nodeChecks'>): FollowCheck {
+  const { handler, nodeChecks } = deps;
   return async (nodeId, check, { request: _, ...context }) => {
     for (let newest: NodeCheck | null = check; newest !== null;) {
       const followed: NodeCheck = newest;

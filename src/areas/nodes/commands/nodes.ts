@@ -42,12 +42,8 @@ export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'
     addNode: async (input: AddNodeInput, context: CommandContext): Promise<Versioned<OperatedNode>> => {
       const description = describeNewNode(input);
       const target = targetOf(derivedId(context, 'node'));
-      const { documents } = await handler.handle(
-        target,
-        { type: 'Register', description },
-        context,
-        loadOfNew(context),
-      );
+      const command = { type: 'Register', description } as const;
+      const { documents } = await handler.handle(target, command, context, loadOfNew(context));
       return nodes.after(documents);
     },
     /**

@@ -194,14 +194,10 @@ export function startProber(deps: ProberDeps): Task {
 }
 
 /** Makes the function that counts a result. A result that cannot be counted is lost: the next probe follows soon. */
-function makeReport({
-  reportNodeCheck,
-  newContext,
-  onRetry,
-}: Pick<ProberDeps, 'reportNodeCheck' | 'newContext' | 'onRetry'>): (
-  nodeId: string,
-  ok: boolean,
-) => Promise<void> {
+function makeReport(
+  deps: Pick<ProberDeps, 'reportNodeCheck' | 'newContext' | 'onRetry'>,
+): (nodeId: string, ok: boolean) => Promise<void> {
+  const { reportNodeCheck, newContext, onRetry } = deps;
   let failing = false;
   return async (nodeId, ok) => {
     try {

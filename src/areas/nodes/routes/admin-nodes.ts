@@ -54,9 +54,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
   const { addNode, changeNode, removeNode, nodes } = deps;
   const route = routesOf({ tag: 'Nodes', path, params: nodeParams });
   return [
-    route({
-      method: 'POST',
-      name: 'createNode',
+    route('createNode', 'POST', {
       summary: 'Register a node',
       request: { params: noParams, body: nodeCreation },
       replies: { 201: { description: 'The node, `unknown` until it is checked.', schema: operatedNode } },
@@ -71,9 +69,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    route({
-      method: 'GET',
-      name: 'listNodes',
+    route('listNodes', 'GET', {
       summary: 'All nodes, oldest first',
       request: { params: noParams, query: nodeQuery },
       replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
@@ -84,19 +80,13 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
           ),
         ),
     }),
-    route({
-      method: 'GET',
-      path: '/:nodeId',
-      name: 'getNode',
+    route('getNode', 'GET /:nodeId', {
       summary: 'One node',
       replies: { 200: { description: 'The node.', schema: operatedNode } },
       entityTag: true,
       handler: async ({ params: { nodeId } }) => current(await findNode(nodeId)),
     }),
-    route({
-      method: 'PATCH',
-      path: '/:nodeId',
-      name: 'changeNode',
+    route('changeNode', 'PATCH /:nodeId', {
       summary: 'Change a node, or its mode',
       description:
         'While the mode is `draining` or `maintenance`, it is the status of the node. Checks go on, and `health` shows what they find.',
@@ -113,10 +103,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
         );
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/:nodeId',
-      name: 'removeNode',
+    route('removeNode', 'DELETE /:nodeId', {
       summary: 'Remove a node',
       replies: { 204: { description: 'The node is in no peer list any more.', schema: noContent } },
       ifMatch: true,

@@ -53,10 +53,7 @@ export function makeNodeRoutes({
   const peerLists = makePeerLists(deps);
   const route = routesOf({ tag: 'Nodes' });
   return [
-    route({
-      method: 'GET',
-      path: '/api/v1/internal/peer-list',
-      name: 'listPeers',
+    route('listPeers', 'GET /api/v1/internal/peer-list', {
       summary: 'Peer nodes, except the caller',
       request: { query: peerQuery },
       replies: {
@@ -68,10 +65,7 @@ export function makeNodeRoutes({
         prepared: await peerLists(nodeId === undefined ? { address: client } : { nodeId }),
       }),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/internal/nodes/:nodeId/checks',
-      name: 'reportNodeCheck',
+    route('reportNodeCheck', 'POST /api/v1/internal/nodes/:nodeId/checks', {
       summary: 'Report the result of a health check of a node',
       description:
         'Three failures in a row make a node `unhealthy`, two successes make it `healthy`, and a failure makes a healthy ' +
@@ -126,13 +120,11 @@ const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer
  * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or
  * its counters change. The body for a client is made of slices around its node (src/areas/nodes/README.md#peer-nodes).
  */
-export function makePeerLists({
-  nodes,
-  clock,
-}: {
+function makePeerLists(deps: {
   readonly nodes: Pick<NodeReader, 'listed' | 'checks'>;
   readonly clock: Clock;
 }): (peerOf: PeerOf) => Promise<PreparedBody> {
+  const { nodes, clock } = deps;
   let edition: Edition | null = null;
   let version: Version | null = null;
   let serialised = new Map<string, SerialisedNode>();

@@ -52,17 +52,13 @@ export function makePaymentProviders(
  */
 export function makePaymentMakers(
   settings: ConfiguredPlatforms,
-  {
-    http,
-    sleep,
-    urls = {},
-    ...surroundings
-  }: Pick<MakerSurroundings, 'now'> &
+  input: Pick<MakerSurroundings, 'now'> &
     Surroundings & {
       readonly sleep: (ms: number) => Promise<void>;
       readonly urls?: Partial<Readonly<Record<PlatformName, string>>>;
     },
 ): PaymentMakers {
+  const { http, sleep, urls = {}, ...surroundings } = input;
   return mapped(settings, (one, name) => {
     // Each platform has its own queue, so that one that hangs holds up no other.
     const call = makeCallPlatform({ http, sleep });

@@ -30,7 +30,7 @@ export function decimalsOf(currency: string): number {
 }
 
 /** Returns a currency's code in upper case; null for any other value. */
-export function parseCurrency(text: unknown): string | null {
+function parseCurrency(text: unknown): string | null {
   return typeof text === 'string' && /^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : null;
 }
 
@@ -81,7 +81,7 @@ export function toStripeAmount({ amount, currency }: Money): number | null {
 }
 
 /** Writes minor units as a decimal: 1230 EUR as `12.30`, 1230 JPY as `1230`. */
-export function decimalText({ amount, currency }: Money): string {
+function decimalText({ amount, currency }: Money): string {
   const decimals = decimalsOf(currency);
   if (decimals === 0) return String(amount);
   const digits = String(amount).padStart(decimals + 1, '0');

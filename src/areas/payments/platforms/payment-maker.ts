@@ -1,6 +1,6 @@
 import type { Money } from '../domain/fact.js';
 
-export { PlatformError, type PlatformFailure } from '../domain/platform-error.js';
+export { PlatformError } from '../domain/platform-error.js';
 
 /** A payment that a platform shall make for an order. */
 export interface PaymentRequest {

@@ -8,7 +8,7 @@ import type { ListingMaker, QueryingMaker } from './queried-payment.js';
 import { makeSettingReads, type PaymentVariableName, type SettingReads } from './setting-reads.js';
 
 /** A variable of a platform: docs/configuration.md#payment-platforms. */
-export interface PlatformVariable {
+interface PlatformVariable {
   /** Markdown. */
   readonly meaning: string;
   readonly default?: string;
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly report: (problem: string) => void;
 }
 
-export type CallSurroundings = MakerSurroundings & Pick<Surroundings, 'report'>;
+type CallSurroundings = MakerSurroundings & Pick<Surroundings, 'report'>;
 
 type Asking = Pick<QueryingMaker, 'query' | 'queryRefund'> | Pick<ListingMaker, 'listReports'>;
 

@@ -27,7 +27,7 @@ export interface QueryingMaker extends PaymentMaker {
 }
 
 /** A page of a platform's list. */
-export interface ListedReports {
+interface ListedReports {
   /** What its callbacks report, or should have reported. A callback of the same has the same key where that is possible. */
   readonly reports: readonly VerifiedCallback[];
   /** The place of the next page; null at the end. */

@@ -26,10 +26,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
   const { checkReturnUrl, payOrder, refundOrder } = deps;
   const route = routesOf({ tag: 'Orders', params: orderParams });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/orders/:orderId/pay',
-      name: 'payOrder',
+    route('payOrder', 'POST /api/v1/orders/:orderId/pay', {
       summary: 'Make a payment for an order at its platform',
       description:
         'Returns how the buyer pays. While that payment can be paid, each call returns it. A callback of the platform says ' +
@@ -52,10 +49,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
           ),
         ),
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/orders/:orderId/refund',
-      name: 'refundOrder',
+    route('refundOrder', 'POST /api/v1/orders/:orderId/refund', {
       tag: 'Payments',
       summary: 'Refund an order, or a part of it',
       description:

@@ -59,19 +59,13 @@ export function makeOrderRoutes(
   };
   const route = routesOf({ tag: 'Orders' });
   return [
-    route({
-      method: 'GET',
-      path: '/api/v1/plans',
-      name: 'listPlans',
+    route('listPlans', 'GET /api/v1/plans', {
       summary: 'Plans, and how to pay for them',
       description: 'Orders are taken for the listed platforms alone.',
       replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
       handler: (_request) => ok({ items: [...plans], platforms: paymentPlatforms() }),
     }),
-    route({
-      method: 'POST',
-      path,
-      name: 'placeOrder',
+    route('placeOrder', `POST ${path}`, {
       summary: 'Place an order',
       description:
         'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
@@ -96,19 +90,13 @@ export function makeOrderRoutes(
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    route({
-      method: 'GET',
-      path,
-      name: 'listOrders',
+    route('listOrders', `GET ${path}`, {
       summary: "The caller's orders, newest first",
       request: { query: orderQuery },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
       handler: async ({ query, caller }) => ok(await listOf(caller, query)),
     }),
-    route({
-      method: 'GET',
-      path: `${path}/:orderId`,
-      name: 'getOrder',
+    route('getOrder', `GET ${path}/:orderId`, {
       summary: "One of the caller's orders, with its payments",
       request: { params: orderParams },
       replies: { 200: { description: 'The order.', schema: orderResource } },
@@ -116,10 +104,7 @@ export function makeOrderRoutes(
       handler: async ({ params: { orderId }, caller }) =>
         current((await orders.find(caller.userId, orderId)) ?? missing('the order does not exist')),
     }),
-    route({
-      method: 'POST',
-      path: `${path}/:orderId/cancel`,
-      name: 'cancelOrder',
+    route('cancelOrder', `POST ${path}/:orderId/cancel`, {
       summary: 'Cancel an unpaid order',
       request: { params: orderParams, body: noFields },
       replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
@@ -129,19 +114,13 @@ export function makeOrderRoutes(
       handler: async ({ params: { orderId }, caller, command, expectedRevision }) =>
         current(await cancelOrder({ user_id: caller.userId, order_id: orderId, expectedRevision }, command)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/v1/projects/:projectId/orders',
-      name: 'listProjectOrders',
+    route('listProjectOrders', 'GET /api/v1/projects/:projectId/orders', {
       summary: "A project's orders, newest first",
       request: { params: projectParams, query: orderQuery },
       replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
       handler: async ({ params: { projectId }, query }) => ok(await listOf({ projectId }, query)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/v1/projects/:projectId/orders/:orderId',
-      name: 'getProjectOrder',
+    route('getProjectOrder', 'GET /api/v1/projects/:projectId/orders/:orderId', {
       summary: "One of a project's orders, with its payments",
       request: { params: projectParams.extend(orderParams.shape) },
       replies: { 200: { description: 'The order.', schema: orderResource } },

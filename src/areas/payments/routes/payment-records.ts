@@ -11,18 +11,13 @@ const path = '/api/v1/admin/payments';
 export function makePaymentRecordRoutes({ recordPayment, findPayments }: PaymentCommands): readonly Route[] {
   const route = routesOf({ tag: 'Payments', path });
   return [
-    route({
-      method: 'GET',
-      name: 'findPayments',
+    route('findPayments', 'GET', {
       summary: 'Reports of a transaction, and the orders that it pays',
       request: { query: z.object({ transaction_id: transactionId }) },
       replies: { 200: { description: 'At most 100 reports, and their orders.', schema: foundPayments } },
       handler: async ({ query }) => ok(await findPayments(query.transaction_id)),
     }),
-    route({
-      method: 'POST',
-      path: '/record',
-      name: 'recordPayment',
+    route('recordPayment', 'POST /record', {
       summary: 'Record a payment that the platform did not report',
       description:
         'It is settled by the rules of a callback. The same record again is answered with `known`. A record that cannot be true ' +

@@ -53,10 +53,7 @@ export function makePaymentRoutes(
   const { paymentCallbacks, orders, resolvePayment, dismissUnmatched } = deps;
   const route = routesOf({ tag: 'Payments' });
   return [
-    route({
-      method: 'GET',
-      path: `${path}/unmatched`,
-      name: 'listUnmatchedPayments',
+    route('listUnmatchedPayments', `GET ${path}/unmatched`, {
       summary: 'Callbacks that match no order',
       description: 'Each waits for its order, for its payment, or for an operator to read it.',
       request: { query: unmatchedQuery },
@@ -76,10 +73,7 @@ export function makePaymentRoutes(
           ),
         ),
     }),
-    route({
-      method: 'GET',
-      path: `${path}/review`,
-      name: 'listPaymentsInReview',
+    route('listPaymentsInReview', `GET ${path}/review`, {
       summary: 'Payments that differ from their order',
       request: { query: reviewQuery },
       replies: {
@@ -95,10 +89,7 @@ export function makePaymentRoutes(
           ),
         ),
     }),
-    route({
-      method: 'POST',
-      path: `${path}/unmatched/dismiss`,
-      name: 'dismissUnmatchedPayments',
+    route('dismissUnmatchedPayments', `POST ${path}/unmatched/dismiss`, {
       summary: 'Dismiss callbacks that match no order, a hundred at a time',
       description:
         'For those of other shops that share an account with the platform. Looks at the hundred oldest; ' +
@@ -115,10 +106,7 @@ export function makePaymentRoutes(
       },
       handler: async ({ body, command }) => ok(await dismissUnmatched(body, command)),
     }),
-    route({
-      method: 'GET',
-      path: `${path}/:paymentId`,
-      name: 'getPayment',
+    route('getPayment', `GET ${path}/:paymentId`, {
       summary: 'A callback, its outcome, and the decision on it with its reason',
       description: 'By the id of the callback, or of one of its facts.',
       request: { params: z.object({ paymentId }) },
@@ -129,10 +117,7 @@ export function makePaymentRoutes(
             missing('there is no such payment'),
         ),
     }),
-    route({
-      method: 'GET',
-      path: '/api/v1/admin/orders/:orderId',
-      name: 'getAnyOrder',
+    route('getAnyOrder', 'GET /api/v1/admin/orders/:orderId', {
       summary: 'Any order, with its payments, and the decisions on them with their reasons',
       description: 'By its id, or by its number.',
       request: { params: z.object({ orderId: orderIdOrNumber }) },
@@ -140,10 +125,7 @@ export function makePaymentRoutes(
       handler: async ({ params: { orderId } }) =>
         ok((await orders.forOperator(orderId)) ?? missing('the order does not exist')),
     }),
-    route({
-      method: 'POST',
-      path: `${path}/:paymentId/resolve`,
-      name: 'resolvePayment',
+    route('resolvePayment', `POST ${path}/:paymentId/resolve`, {
       summary: 'Decide on a waiting payment',
       description:
         '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +

@@ -45,13 +45,10 @@ export function makeCountInvitation(deps: ProjectDeps) {
    * @throws TooManyAttempts; StoreUnavailable; Overloaded
    */
   return async (
-    {
-      projectId,
-      inviterId,
-      email_digest,
-    }: { readonly projectId: string; readonly inviterId: string; readonly email_digest: string },
+    input: { readonly projectId: string; readonly inviterId: string; readonly email_digest: string },
     beside?: () => Promise<unknown>,
   ): Promise<void> => {
+    const { projectId, inviterId, email_digest } = input;
     const claims = [
       { name: 'invitation_project', key: projectId },
       { name: 'invitation_inviter', key: inviterId },
@@ -95,11 +92,8 @@ export function makeInvitations(
       if (invitation === null) return;
       const userId = await verifiedHolder(invitation.email_digest);
       if (userId === null) return;
-      await handler.handle(
-        projectAggregate.at(projectId),
-        { type: 'AcceptInvitation', invitationId, userId },
-        context,
-      );
+      const command = { type: 'AcceptInvitation', invitationId, userId } as const;
+      await handler.handle(projectAggregate.at(projectId), command, context);
     },
     /**
      * Accepts an invitation or an offer (src/areas/projects/README.md#offers), and returns the project.
@@ -222,11 +216,8 @@ export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | '
     },
     record: async (id, event, outcome, context) => {
       const invitationId = event.data.invitation_id;
-      await handler.handle(
-        projectAggregate.at(id),
-        { type: 'MarkInvitationMailed', invitationId, outcome },
-        context,
-      );
+      const command = { type: 'MarkInvitationMailed', invitationId, outcome } as const;
+      await handler.handle(projectAggregate.at(id), command, context);
     },
   });
 }

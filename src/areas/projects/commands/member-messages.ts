@@ -48,11 +48,8 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       const notice = noticeOf(event);
       if (notice === null) return;
       const { kind, userId } = notice;
-      await handler.handle(
-        securityNoticeAggregate.at(event.id),
-        { type: 'MarkMailed', userId, kind, outcome },
-        context,
-      );
+      const command = { type: 'MarkMailed', userId, kind, outcome } as const;
+      await handler.handle(securityNoticeAggregate.at(event.id), command, context);
     },
   });
 
@@ -102,19 +99,16 @@ export function invitationMessage({ projectName, inviter, role, publicUrl }: Abo
 }
 
 /** Writes the mail to a member, or to an owner, whom another member gave a role or made an offer. */
-export function memberNoticeMessage({
-  kind,
-  projectId,
-  userId,
-  expiresAt,
-  ...about
-}: AboutProject & {
-  readonly kind: MemberNoticeKind;
-  readonly projectId: string;
-  readonly userId: string;
-  /** Of an offer; null for a role that is given at once. */
-  readonly expiresAt: Date | null;
-}): MailMessage {
+export function memberNoticeMessage(
+  input: AboutProject & {
+    readonly kind: MemberNoticeKind;
+    readonly projectId: string;
+    readonly userId: string;
+    /** Of an offer; null for a role that is given at once. */
+    readonly expiresAt: Date | null;
+  },
+): MailMessage {
+  const { kind, projectId, userId, expiresAt, ...about } = input;
   const by = nameOf(about.inviter);
   const project = `the project "${asGiven(about.projectName)}" on Stowage`;
   const end = expiresAt === null ? '' : ` The offer ends on ${expiresAt.toISOString().slice(0, 10)}.`;

@@ -37,24 +37,17 @@ interface ChangeMemberRoleInput {
 }
 
 /** Makes the use cases that add members and change their roles (src/areas/projects/README.md#members). */
-export function makeMembers({
-  handler,
-  verifiedHolder,
-  digests,
-  sealer,
-  members,
-  requireProved,
-  countInvitation,
-  countNotice,
-  acceptInvitation,
-  mailConfigured,
-}: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> &
-  Pick<Invitations, 'acceptInvitation'> & {
-    readonly verifiedHolder: VerifiedHolder;
-    readonly requireProved: RequireProved;
-    readonly countInvitation: CountInvitation;
-    readonly countNotice: CountNotice;
-  }) {
+export function makeMembers(
+  deps: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> &
+    Pick<Invitations, 'acceptInvitation'> & {
+      readonly verifiedHolder: VerifiedHolder;
+      readonly requireProved: RequireProved;
+      readonly countInvitation: CountInvitation;
+      readonly countNotice: CountNotice;
+    },
+) {
+  const { handler, verifiedHolder, digests, sealer, members } = deps;
+  const { requireProved, countInvitation, countNotice, acceptInvitation, mailConfigured } = deps;
   return {
     /**
      * Returns whether an added member, an invitation or an offer has ended since. An invitation that was accepted lives as its member.
@@ -166,13 +159,10 @@ export function makeMembers({
 
   async function add(
     { projectId, actorId, role }: AddMemberInput,
-    {
-      project,
-      userId,
-      email_digest,
-    }: { readonly project: ExistingProject; readonly userId: string; readonly email_digest: string },
+    input: { readonly project: ExistingProject; readonly userId: string; readonly email_digest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
+    const { project, userId, email_digest } = input;
     const made = { now: context.time, made: madeBy(context) };
     const command = { type: 'AddMember', actorId, userId, email_digest, role, ...made } as const;
     // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
@@ -197,11 +187,8 @@ export function makeMembers({
     invitation: { readonly invitationId: string; readonly email: Sealed; readonly email_digest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
-    const { documents } = await handler.handle(
-      projectAggregate.at(projectId),
-      { type: 'InviteMember', actorId, ...invitation, role, now: context.time },
-      context,
-    );
+    const command = { type: 'InviteMember', actorId, ...invitation, role, now: context.time } as const;
+    const { documents } = await handler.handle(projectAggregate.at(projectId), command, context);
     return (await members.after(documents, invitation.invitationId, context.time)) ?? memberNotFound();
   }
 }

@@ -19,9 +19,7 @@ export function makeInvitationRoutes(
   const { invitations, acceptOffer, declineOffer } = deps;
   const route = routesOf({ tag: 'Accounts', path, params: invitationParams });
   return [
-    route({
-      method: 'GET',
-      name: 'listInvitations',
+    route('listInvitations', 'GET', {
       summary: 'Invitations and offers to the caller',
       description:
         'Invitations to the address of the caller, once it is proved, and offers to the caller, by project, the newest project first. An invitation with another role than `owner` needs no answer: the person who proves the address is a member soon after.',
@@ -40,10 +38,7 @@ export function makeInvitationRoutes(
         return ok(wrap(page));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/:invitationId/accept',
-      name: 'acceptInvitation',
+    route('acceptInvitation', 'POST /:invitationId/accept', {
       summary: 'Accept an invitation or an offer',
       description:
         'The caller becomes a member, an owner, or the one whose capacity the assets of the project use.',
@@ -52,10 +47,7 @@ export function makeInvitationRoutes(
       handler: async ({ params: { invitationId }, caller: { userId }, command }) =>
         ok(wrap(await acceptOffer({ userId, invitationId }, command))),
     }),
-    route({
-      method: 'POST',
-      path: '/:invitationId/decline',
-      name: 'declineInvitation',
+    route('declineInvitation', 'POST /:invitationId/decline', {
       summary: 'Decline an invitation or an offer',
       replies: { 204: { description: 'It has ended.', schema: noContent } },
       handler: ({ params: { invitationId }, caller: { userId }, command }) =>

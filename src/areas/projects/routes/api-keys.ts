@@ -43,9 +43,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
   const { issueApiKey, revokeApiKey, apiKeys } = deps;
   const route = routesOf({ tag: 'API keys', path, params: projectParams });
   return [
-    route({
-      method: 'GET',
-      name: 'listApiKeys',
+    route('listApiKeys', 'GET', {
       summary: "A project's API keys, newest first",
       description:
         'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
@@ -56,9 +54,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
         return ok(await readPage(query, (page) => apiKeys.list(project, page, { expired, now })));
       },
     }),
-    route({
-      method: 'POST',
-      name: 'issueApiKey',
+    route('issueApiKey', 'POST', {
       summary: 'Issue an API key',
       description:
         'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since. Where mail is configured, the caller has proved an address (403 `email_not_verified`).',
@@ -77,10 +73,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
         return { status: 201, body: { ...resource, key } };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/:keyId',
-      name: 'revokeApiKey',
+    route('revokeApiKey', 'DELETE /:keyId', {
       summary: 'Revoke an API key',
       request: { params: keyParams },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },

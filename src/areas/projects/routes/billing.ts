@@ -20,9 +20,7 @@ const billingOffer = z
 export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: ProjectCommands): readonly Route[] {
   const route = routesOf({ tag: 'Projects', path, params: projectParams });
   return [
-    route({
-      method: 'PUT',
-      name: 'offerBilling',
+    route('offerBilling', 'PUT', {
       summary: 'Offer the billing of a project to another member, or take it',
       description:
         'The assets of a project use the capacity of one owner, `billed_to`, until the other member accepts at `/api/v1/auth/invitations` within 30 days. A member below owner becomes an owner by that too. An offer replaces an earlier one, and one to the present payer ends it.',
@@ -33,9 +31,7 @@ export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: Projec
       handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) =>
         current(await offerBilling({ projectId, ...actingOf(caller), userId }, command)),
     }),
-    route({
-      method: 'DELETE',
-      name: 'withdrawBillingOffer',
+    route('withdrawBillingOffer', 'DELETE', {
       summary: 'Withdraw the offer of the billing',
       replies: { 204: { description: 'No offer is open.', schema: noContent } },
       handler: ({ params: { projectId }, command }) => finished(withdrawBillingOffer({ projectId }, command)),

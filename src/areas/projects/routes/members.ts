@@ -31,9 +31,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
   const { addMember, hasAdditionEnded, changeMemberRole, removeMember, members } = deps;
   const route = routesOf({ tag: 'Members', path, params: projectParams });
   return [
-    route({
-      method: 'GET',
-      name: 'listMembers',
+    route('listMembers', 'GET', {
       summary: "A project's members, and whom it has invited",
       description:
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
@@ -49,9 +47,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
         return ok(await readPage(query, (page) => members.list(project, page, view)));
       },
     }),
-    route({
-      method: 'POST',
-      name: 'addMember',
+    route('addMember', 'POST', {
       summary: 'Add a member by e-mail address, or invite them',
       description:
         'An account that has proved this address is a member at once (`active`) and gets a mail. Any other address is invited by mail (`invited`), and its account is a member once it has proved the address. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). Limits (429) count by project, user and address.',
@@ -65,10 +61,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
         return { status: 201, body: await addMember({ projectId, ...actingOf(caller), ...body }, command) };
       },
     }),
-    route({
-      method: 'PATCH',
-      path: '/:memberId',
-      name: 'changeMember',
+    route('changeMember', 'PATCH /:memberId', {
       summary: "Change a member's role, or that of an invitation",
       description:
         'Owners change every member, admins editors and viewers. The role `owner` is only offered (`offered`), as in `addMember`; another role withdraws the offer. The last owner and the owner to whom the project is billed keep the role. A member who is no admin any more loses the API keys and open invitations that they issued. A higher role causes a mail, which is limited like invitations (429).',
@@ -80,10 +73,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
       handler: async ({ params: { projectId, memberId }, body, caller, command }) =>
         ok(await changeMemberRole({ projectId, ...actingOf(caller), memberId, ...body }, command)),
     }),
-    route({
-      method: 'DELETE',
-      path: '/:memberId',
-      name: 'removeMember',
+    route('removeMember', 'DELETE /:memberId', {
       summary: 'Remove a member, leave, or withdraw an invitation or an offer',
       description:
         'Owners remove every member, admins editors and viewers, and each member leaves; the last owner stays, and the owner to whom the project is billed. The API keys and open invitations of the member end. With the id of an offer of ownership, an owner withdraws it.',

@@ -61,9 +61,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
   const { createProject, changeProject, deleteProject, projects } = deps;
   const route = routesOf({ tag: 'Projects', path, params: projectParams });
   return [
-    route({
-      method: 'POST',
-      name: 'createProject',
+    route('createProject', 'POST', {
       summary: 'Create a project that belongs to the caller',
       request: { params: noParams, body: projectCreation },
       replies: { 201: { description: 'The project.', schema: projectResource } },
@@ -76,19 +74,14 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
         return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
       },
     }),
-    route({
-      method: 'GET',
-      name: 'listProjects',
+    route('listProjects', 'GET', {
       summary: "The caller's projects, newest first",
       request: { params: noParams, query: projectQuery },
       replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
       handler: async ({ query: { role, q, ...query }, caller }) =>
         ok(await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q }))),
     }),
-    route({
-      method: 'GET',
-      path: '/:projectId',
-      name: 'getProject',
+    route('getProject', 'GET /:projectId', {
       summary: 'One project',
       replies: { 200: { description: 'The project.', schema: projectResource } },
       entityTag: true,
@@ -101,10 +94,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
         return current(found);
       },
     }),
-    route({
-      method: 'PATCH',
-      path: '/:projectId',
-      name: 'changeProject',
+    route('changeProject', 'PATCH /:projectId', {
       summary: 'Rename a project, or change its settings',
       request: { body: projectChange },
       replies: { 200: { description: 'The project.', schema: projectResource } },
@@ -122,10 +112,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
         );
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/:projectId',
-      name: 'deleteProject',
+    route('deleteProject', 'DELETE /:projectId', {
       summary: 'Delete a project and all that belongs to it',
       replies: { 204: { description: 'The project is deleted.', schema: noContent } },
       ifMatch: true,

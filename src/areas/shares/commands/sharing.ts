@@ -37,7 +37,7 @@ export interface ShareAddress {
 }
 
 /** The terms of a share as its maker gives them: title and note in clear. */
-export type GivenTerms = Omit<ShareTerms, 'title' | 'note'> & {
+type GivenTerms = Omit<ShareTerms, 'title' | 'note'> & {
   readonly title: string | null;
   readonly note: string | null;
 };

@@ -29,10 +29,7 @@ const shareMailed = z
 /** Makes the route that mails links of shares (src/areas/shares/README.md#mails-with-the-link). */
 export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Route[] {
   return [
-    routesOf({ tag: 'Shares' })({
-      method: 'POST',
-      path: `${sharePath}/mail`,
-      name: 'mailShare',
+    routesOf({ tag: 'Shares' })('mailShare', `POST ${sharePath}/mail`, {
       summary: "Mail a share's URL",
       description:
         "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). Mails are limited by user, project and address (429). A share that does not open for visitors is 409. The reply is the same for every address.",
@@ -62,15 +59,10 @@ const accessQuery = creationQuery.extend({
 });
 
 /** Makes the route by which members see when a share was opened (src/areas/shares/README.md#share-verification). */
-export function makeShareAccessRoutes({
-  shares,
-  shareAccesses,
-}: Pick<ShareDeps, 'shares' | 'shareAccesses'>): readonly Route[] {
+export function makeShareAccessRoutes(deps: Pick<ShareDeps, 'shares' | 'shareAccesses'>): readonly Route[] {
+  const { shares, shareAccesses } = deps;
   return [
-    routesOf({ tag: 'Shares' })({
-      method: 'GET',
-      path: `${sharePath}/accesses`,
-      name: 'listShareAccesses',
+    routesOf({ tag: 'Shares' })('listShareAccesses', `GET ${sharePath}/accesses`, {
       summary: 'When a share was opened, newest first',
       description: 'Also of a share that was revoked, if it was ever opened.',
       request: { params: shareParams, query: accessQuery },

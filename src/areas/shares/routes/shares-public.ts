@@ -16,10 +16,7 @@ export function makeSharePageRoutes(
   const { allowsHttp, findFraming } = deps;
   const page = makeSharePage({ allowsHttp });
   return [
-    routesOf({ tag: 'Shares' })({
-      method: 'GET',
-      path: '/s/:token',
-      name: 'getSharePage',
+    routesOf({ tag: 'Shares' })('getSharePage', 'GET /s/:token', {
       summary: 'The page that asks for a share’s password and shows its media',
       description:
         'It is the same for every token. `Accept-Language` selects its language. ' +
@@ -38,10 +35,7 @@ export function makeSharePageRoutes(
 /** Makes the route of HLS playlists (src/areas/assets/README.md#playlists). */
 export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly Route[] {
   return [
-    routesOf({ tag: 'Shares' })({
-      method: 'GET',
-      path: '/api/v1/hls/:token/playlist.m3u8',
-      name: 'getPlaylist',
+    routesOf({ tag: 'Shares' })('getPlaylist', 'GET /api/v1/hls/:token/playlist.m3u8', {
       summary: 'An HLS playlist with signed URLs',
       description:
         'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
@@ -164,10 +158,8 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
   const { describeShared, verifyShare, visitorOf, renewShareMedia } = deps;
   const route = routesOf({ tag: 'Shares', path: '/api/v1/shares/:token', params: tokenParams });
   return [
-    route({
+    route('describeShare', 'GET', {
       cacheControl: 'no-store',
-      method: 'GET',
-      name: 'describeShare',
       summary: 'The project of a share, and whether the share needs a password',
       description: 'It is 404 whenever `verify` is.',
       replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
@@ -175,11 +167,8 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       limit: { name: 'share_describe', counts: 'all' },
       handler: async ({ params: { token } }) => ok(wrap(await describeShared(token))),
     }),
-    route({
+    route('verifyShare', 'POST /verify', {
       cacheControl: 'no-store',
-      method: 'POST',
-      path: '/verify',
-      name: 'verifyShare',
       summary: "Give a share's password, and receive its asset and signed URLs",
       description:
         'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. To a visitor ' +
@@ -205,11 +194,8 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
         );
       },
     }),
-    route({
+    route('renewShareMedia', 'POST /media', {
       cacheControl: 'no-store',
-      method: 'POST',
-      path: '/media',
-      name: 'renewShareMedia',
       summary: 'Fresh media URLs of an opened share',
       description:
         'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
@@ -228,16 +214,8 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
   ];
 }
 
-function present({
-  share,
-  title,
-  note,
-  sender,
-  remaining_uses,
-  assets,
-  session,
-  sessionEndsAt,
-}: OpenedShare): z.output<typeof openedShare> {
+function present(opened: OpenedShare): z.output<typeof openedShare> {
+  const { share, title, note, sender, remaining_uses, assets, session, sessionEndsAt } = opened;
   const [{ asset, media }] = assets;
   return {
     share: {

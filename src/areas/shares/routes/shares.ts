@@ -126,10 +126,8 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
   const { createShare, changeShare, revokeShare, shares } = deps;
   const route = routesOf({ tag: 'Shares', path, params: shareParams });
   return [
-    route({
+    route('createShare', 'POST', {
       entityTag: true,
-      method: 'POST',
-      name: 'createShare',
       summary: 'Share assets behind a password',
       description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
       request: { params: projectParams, body: shareCreation },
@@ -154,9 +152,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
         return { status: 201, body: resource, revision, location };
       },
     }),
-    route({
-      method: 'GET',
-      name: 'listShares',
+    route('listShares', 'GET', {
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
       request: { params: projectParams, query: shareQuery },
@@ -168,11 +164,8 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
         return ok({ ...body, items: body.items.map(shownTo(caller, project)) });
       },
     }),
-    route({
+    route('getShare', 'GET /:shareId', {
       entityTag: true,
-      method: 'GET',
-      path: '/:shareId',
-      name: 'getShare',
       summary: 'One share',
       replies: { 200: { description: 'The share.', schema: shownShare } },
       handler: async ({ params: { projectId, shareId }, caller, project }) => {
@@ -181,11 +174,8 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
         return { status: 200, body: shownTo(caller, project)(found.resource), revision: found.revision };
       },
     }),
-    route({
+    route('changeShare', 'PATCH /:shareId', {
       entityTag: true,
-      method: 'PATCH',
-      path: '/:shareId',
-      name: 'changeShare',
       summary: 'Change a share',
       description: 'Another password, or none, ends the sessions of all visitors at once.',
       request: { body: shareChange },
@@ -199,10 +189,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
           }),
         ),
     }),
-    route({
-      method: 'DELETE',
-      path: '/:shareId',
-      name: 'revokeShare',
+    route('revokeShare', 'DELETE /:shareId', {
       summary: 'Revoke a share, and end the sessions of all visitors',
       description: 'URLs that were handed out before live on until they expire, 20 minutes at most.',
       replies: { 204: { description: 'It opens no more.', schema: noContent } },
@@ -210,10 +197,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       handler: ({ params, command, expectedRevision }) =>
         finished(revokeShare(params, command, { expectedRevision })),
     }),
-    route({
-      method: 'GET',
-      path: '/:shareId/qr',
-      name: 'getShareQrCode',
+    route('getShareQrCode', 'GET /:shareId/qr', {
       summary: "The share's URL as a QR code",
       replies: { 200: { description: 'A picture.', schema: z.string(), mediaType: 'image/svg+xml' } },
       cacheControl: 'no-store',

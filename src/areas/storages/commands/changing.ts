@@ -49,20 +49,16 @@ type Switch = (
 const corsMs = 10_000;
 
 /** Makes the use cases that change a storage. Each throws CommandRejected storage_not_found; PreconditionFailed. */
-export function makeChanging({
-  handler,
-  storages,
-  allowsHttp,
-  sealCredentials,
-  openStorage,
-  setBucketCors,
-  browserOrigins: origins,
-}: StorageDeps & {
-  /** See `makeAllowsHttp`. */
-  readonly allowsHttp: (host: string) => boolean;
-  readonly sealCredentials: SealCredentials;
-  readonly openStorage: OpenStorage;
-}) {
+export function makeChanging(
+  deps: StorageDeps & {
+    /** See `makeAllowsHttp`. */
+    readonly allowsHttp: (host: string) => boolean;
+    readonly sealCredentials: SealCredentials;
+    readonly openStorage: OpenStorage;
+  },
+) {
+  const { handler, storages, allowsHttp, sealCredentials } = deps;
+  const { openStorage, setBucketCors, browserOrigins: origins } = deps;
   const handle = (storageId: string, command: StorageCommand, context: CommandContext, options?: Options) =>
     handler.handle(storageAggregate.at(storageId), command, context, options);
   const after = async ({ events, documents }: Handled<StorageEvent>): Promise<StorageChange> => ({
@@ -99,11 +95,7 @@ export function makeChanging({
      * @throws CommandRejected invalid_request, storage_test_running
      */
     changeStorage: async (
-      {
-        projectId,
-        storageId,
-        changes,
-      }: StorageAddress & {
+      input: StorageAddress & {
         readonly changes: {
           readonly [Field in keyof Omit<StorageConfiguration, 'provider'>]?: string | undefined;
         };
@@ -111,6 +103,7 @@ export function makeChanging({
       context: CommandContext,
       options?: Options,
     ): Promise<StorageChange> => {
+      const { projectId, storageId, changes } = input;
       const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
       const change = (present: StorageConfiguration) =>
         checkConfiguration({ ...present, ...given }, allowsHttp, present);
@@ -143,11 +136,7 @@ export function makeChanging({
      * @throws CommandRejected invalid_request, storage_credentials_replaced
      */
     changeDelivery: async (
-      {
-        mode,
-        token,
-        ...address
-      }: StorageAddress & {
+      input: StorageAddress & {
         readonly mode: DeliveryMode;
         /** Of the mode `token`, and of no other. */
         readonly token: CdnTokenInput | null;
@@ -155,6 +144,7 @@ export function makeChanging({
       context: CommandContext,
       options?: Options,
     ): Promise<Versioned<StorageResource>> => {
+      const { mode, token, ...address } = input;
       if ((mode === 'token') !== (token !== null)) {
         const problem = token === null ? 'missing' : 'not_allowed';
         invalid('token', 'must be given for the mode token, and only then', problem);
@@ -182,11 +172,8 @@ export function makeChanging({
       requireRevision(expectedRevision, revision);
       if (storage.status !== 'active')
         rejectStorage('storage_not_active', 'only an active storage can be the default');
-      await handler.handle(
-        projectAggregate.at(projectId),
-        { type: 'ChangeDefaultStorage', storageId },
-        context,
-      );
+      const command = { type: 'ChangeDefaultStorage', storageId } as const;
+      await handler.handle(projectAggregate.at(projectId), command, context);
       return (await storages.find(projectId, storageId)) ?? storageNotFound();
     },
     /**

@@ -27,11 +27,8 @@ export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>
       const found = await find(storageId);
       if (found === null) return;
       const { projectId, replaces } = found;
-      await handler.handle(
-        projectAggregate.at(projectId),
-        { type: 'ReplaceDefaultStorage', replaces, storageId },
-        context,
-      );
+      const command = { type: 'ReplaceDefaultStorage', replaces, storageId } as const;
+      await handler.handle(projectAggregate.at(projectId), command, context);
     },
   };
 

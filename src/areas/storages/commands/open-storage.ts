@@ -21,11 +21,8 @@ export interface OpenedStorage {
 
 export type OpenStorage = ReturnType<typeof makeOpenStorage>;
 
-export function makeOpenStorage({
-  handler,
-  sealer,
-  makeUrls,
-}: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>) {
+export function makeOpenStorage(deps: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>) {
+  const { handler, sealer, makeUrls } = deps;
   return {
     /** Opens a storage; null when it does not exist. @throws StoreUnavailable; the errors of `Sealer.open` */
     serving: async (storageId: string) => {

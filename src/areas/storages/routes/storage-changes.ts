@@ -77,11 +77,8 @@ export function makeStorageChangeRoutes(
     summary: string,
     errors: readonly ErrorCode[] = [],
   ): Route =>
-    route({
+    route(name, `POST /${action}`, {
       entityTag: true,
-      method: 'POST',
-      path: `/${action}`,
-      name,
       summary,
       request: { body: noFields },
       replies: { 200: changed },
@@ -91,10 +88,8 @@ export function makeStorageChangeRoutes(
         current(await deps[name](params, command, { expectedRevision })),
     });
   return [
-    route({
+    route('changeStorage', 'PATCH', {
       entityTag: true,
-      method: 'PATCH',
-      name: 'changeStorage',
       summary: 'Change a storage',
       description:
         'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
@@ -105,9 +100,7 @@ export function makeStorageChangeRoutes(
       handler: async ({ params, body, command, expectedRevision }) =>
         replyOf(await deps.changeStorage({ ...params, changes: body }, command, { expectedRevision })),
     }),
-    route({
-      method: 'DELETE',
-      name: 'deleteStorage',
+    route('deleteStorage', 'DELETE', {
       summary: 'Delete a storage, and destroy its credentials',
       replies: { 204: { description: 'It is deleted.', schema: noContent } },
       errors: ['conflict'],
@@ -115,11 +108,8 @@ export function makeStorageChangeRoutes(
       handler: ({ params, command, expectedRevision }) =>
         finished(deps.deleteStorage(params, command, { expectedRevision })),
     }),
-    route({
+    route('replaceStorageCredentials', 'PUT /credentials', {
       entityTag: true,
-      method: 'PUT',
-      path: '/credentials',
-      name: 'replaceStorageCredentials',
       summary: "Replace a storage's credentials",
       description: 'Those of an active storage serve until the new ones have passed a test (202).',
       request: { body: credentialsReplacement },
@@ -131,11 +121,8 @@ export function makeStorageChangeRoutes(
         return replyOf(await deps.replaceStorageCredentials(input, command, { expectedRevision }));
       },
     }),
-    route({
+    route('testStorage', 'POST /test', {
       entityTag: true,
-      method: 'POST',
-      path: '/test',
-      name: 'testStorage',
       summary: 'Test a storage: list, write, read by a signed URL, delete',
       request: { body: noFields },
       replies: { 202: { description: 'The test is under way.', schema: storageResource } },
@@ -146,11 +133,8 @@ export function makeStorageChangeRoutes(
         status: 202,
       }),
     }),
-    route({
+    route('setStorageCors', 'POST /cors', {
       entityTag: true,
-      method: 'POST',
-      path: '/cors',
-      name: 'setStorageCors',
       summary: 'Set the CORS rule of the bucket for the pages of this service',
       description:
         'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
@@ -166,21 +150,15 @@ export function makeStorageChangeRoutes(
     ]),
     switchRoute('disable', 'disableStorage', 'Disable a storage: it serves nothing'),
     switchRoute('enable', 'enableStorage', 'Enable a storage; it is pending until it is tested'),
-    route({
+    route('getDelivery', 'GET /delivery', {
       entityTag: true,
-      method: 'GET',
-      path: '/delivery',
-      name: 'getDelivery',
       summary: 'The delivery mode of a storage',
       replies: { 200: { description: 'The mode.', schema: delivery } },
       handler: async ({ params: { projectId, storageId } }) =>
         current((await storages.delivery(projectId, storageId)) ?? missing('the storage does not exist')),
     }),
-    route({
+    route('changeDelivery', 'PUT /delivery', {
       entityTag: true,
-      method: 'PUT',
-      path: '/delivery',
-      name: 'changeDelivery',
       summary: 'Change the delivery mode of a storage',
       request: { body: deliveryChange },
       replies: { 200: { description: 'The mode.', schema: delivery } },

@@ -131,10 +131,7 @@ export function makeStorageRoutes(
   const { checkNewStorage, createStorage, storages, assets } = deps;
   const route = routesOf({ tag: 'Storages', params: projectParams });
   return [
-    route({
-      method: 'POST',
-      path: storagesPath,
-      name: 'createStorage',
+    route('createStorage', `POST ${storagesPath}`, {
       summary: 'Bind a storage to a project',
       request: { body: storageCreation },
       replies: {
@@ -153,20 +150,14 @@ export function makeStorageRoutes(
         return { status: 201, body: resource, revision, location };
       },
     }),
-    route({
-      method: 'GET',
-      path: storagesPath,
-      name: 'listStorages',
+    route('listStorages', `GET ${storagesPath}`, {
       summary: "A project's storages, newest first",
       request: { query: storageQuery },
       replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
       handler: async ({ project, query: { status, provider, ...query } }) =>
         ok(await readCreationPage(query, (page) => storages.page(project, page, { status, provider }))),
     }),
-    route({
-      method: 'GET',
-      path: `${storagesPath}/:storageId/undeleted-objects`,
-      name: 'listUndeletedObjects',
+    route('listUndeletedObjects', `GET ${storagesPath}/:storageId/undeleted-objects`, {
       summary: 'Objects of removed assets that are still in the bucket, newest first',
       description:
         'Of assets that were removed with `?object=delete`. The service tries once a day, 7 times in all; what is listed after that stays in the bucket.',
@@ -179,10 +170,7 @@ export function makeStorageRoutes(
         return ok({ items: items.map(({ id: _, ...item }) => item), next_cursor });
       },
     }),
-    route({
-      method: 'GET',
-      path: `${storagesPath}/:storageId`,
-      name: 'getStorage',
+    route('getStorage', `GET ${storagesPath}/:storageId`, {
       summary: 'One storage configuration',
       request: { params: storageParams },
       replies: { 200: { description: 'The configuration.', schema: storageResource } },

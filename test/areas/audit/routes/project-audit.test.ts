@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { entryOf } from '../../../../src/areas/audit/tree/canonical-json.js';
-import { leafHash, rootFromInclusion } from '../../../../src/areas/audit/tree/merkle.js';
+import { leafHash } from '../../../../src/areas/audit/tree/merkle.js';
 import {
   isSignedBy,
   makeNoteSigner,
@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { auditSeed } from '../../../support/audit/audit-scene.js';
 import { codeOf, givenAudit } from '../../../support/audit/given-audit.js';
+import { rootFromInclusion } from '../../../support/audit/inclusion.js';
 
 test("A project's admins, its keys with audit:read and auditors read the project's own events only", async (t) => {
   const { sign, events, page, project, other, keyFor, get, owner, auditor, signUp, verify, post } =

@@ -9,12 +9,12 @@ import {
   type Hash,
   inclusionParts,
   leafHash,
-  rootFromInclusion,
   rootNodes,
   rootOf,
   type TreeNode,
 } from '../../../../src/areas/audit/tree/merkle.js';
 import { isConsistent } from '../../../support/audit/consistency.js';
+import { rootFromInclusion } from '../../../support/audit/inclusion.js';
 
 const leaves: readonly Hash[] = Array.from({ length: 300 }, (_, index) => leafHash(`entry ${index}`));
 

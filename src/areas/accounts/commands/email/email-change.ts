@@ -31,25 +31,20 @@ interface ReservedChange {
 type EmailChangeCommands = ReturnType<typeof makeEmailChangeCommands>;
 
 /** Makes the use cases that change the address of an account (src/areas/accounts/README.md#unique-address). */
-export function makeEmailChangeCommands({
-  handler,
-  reservations,
-  sealer,
-  digests,
-  addressChangeCodes,
-  addressRevertCodes,
-  mailConfigured,
-  cannotMail,
-}: Pick<
-  AccountDeps,
-  | 'handler'
-  | 'sealer'
-  | 'digests'
-  | 'addressChangeCodes'
-  | 'addressRevertCodes'
-  | 'mailConfigured'
-  | 'cannotMail'
-> & { readonly reservations: AddressReservations }) {
+export function makeEmailChangeCommands(
+  deps: Pick<
+    AccountDeps,
+    | 'handler'
+    | 'sealer'
+    | 'digests'
+    | 'addressChangeCodes'
+    | 'addressRevertCodes'
+    | 'mailConfigured'
+    | 'cannotMail'
+  > & { readonly reservations: AddressReservations },
+) {
+  const { handler, reservations, sealer, digests } = deps;
+  const { addressChangeCodes, addressRevertCodes, mailConfigured, cannotMail } = deps;
   return {
     /**
      * Requests another address: a reaction mails a code there, and the address changes when the user confirms the code. A
@@ -77,11 +72,8 @@ export function makeEmailChangeCommands({
         code_key_id: addressChangeCodes.active(),
         expires_at: new Date(context.time.getTime() + emailChangeSeconds * 1_000).toISOString(),
       };
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RequestEmailChange', ...change, now: context.time },
-        context,
-      );
+      const command = { type: 'RequestEmailChange', ...change, now: context.time } as const;
+      await handler.handle(userAggregate.at(userId), command, context);
     },
     /**
      * Changes the address, if the code is the one that was mailed to the new address. Each of the five attempts is counted
@@ -219,11 +211,8 @@ export function mailAddressChanges(
     // The command is rejected when the person was erased meanwhile.
     record: async (id, event, outcome, context) => {
       const change_id = event.data.change_id;
-      await handler.handle(
-        userAggregate.at(id),
-        { type: 'MarkEmailChangeMailed', change_id, outcome },
-        context,
-      );
+      const command = { type: 'MarkEmailChangeMailed', change_id, outcome } as const;
+      await handler.handle(userAggregate.at(id), command, context);
     },
   });
 }

@@ -81,17 +81,14 @@ export function makeEmailVerificationCommands(
      * user_not_found; TooManyAttempts; Overloaded
      */
     confirmEmailVerification: async (
-      {
-        userId,
-        session,
-        code,
-      }: {
+      input: {
         readonly userId: string;
         readonly session: { readonly id: string; readonly epoch: number };
         readonly code: string;
       },
       context: CommandContext,
     ): Promise<void> => {
+      const { userId, session, code } = input;
       const user = await loadRegistered(handler, userId);
       if (user.email_verified) return;
       const { verification } = user;
@@ -161,11 +158,8 @@ export function mailEmailVerifications(
     // The command is rejected when the person was erased meanwhile.
     record: async (id, event, outcome, context) => {
       const verification_id = event.data.verification_id;
-      await handler.handle(
-        userAggregate.at(id),
-        { type: 'MarkEmailVerificationMailed', verification_id, outcome },
-        context,
-      );
+      const command = { type: 'MarkEmailVerificationMailed', verification_id, outcome } as const;
+      await handler.handle(userAggregate.at(id), command, context);
     },
   });
 }

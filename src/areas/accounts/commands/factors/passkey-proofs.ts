@@ -64,11 +64,8 @@ export function makePassPasskey(deps: AccountDeps) {
     const credential = await openCredential(sealer, userId, passkey.credential);
     const proof = await webauthn.authenticated(response, data.challenge, credential);
     if (proof === null || !(await useChallenge(stateStore, challenge))) return null;
-    const { events } = await handler.handle(
-      userAggregate.at(userId),
-      { type: 'UsePasskey', passkey_id: passkey.passkey_id, ...proof },
-      context,
-    );
+    const command = { type: 'UsePasskey', passkey_id: passkey.passkey_id, ...proof } as const;
+    const { events } = await handler.handle(userAggregate.at(userId), command, context);
     return events.some(({ type }) => type === 'PasskeyUsed') ? { userId, user } : null;
   }
 }

@@ -163,11 +163,8 @@ export function makePasskeyCommands(
         name: await sealName(userId, name),
       };
       const made = issueRecoveryCodes(deps, userId);
-      const { documents } = await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RegisterPasskey', passkey, session, recoveryCodes: made.digests },
-        context,
-      );
+      const command = { type: 'RegisterPasskey', passkey, session, recoveryCodes: made.digests } as const;
+      const { documents } = await handler.handle(userAggregate.at(userId), command, context);
       const recoveryCodes = issuedCodes(made, await loadRegistered(handler, userId));
       const resource = await users.passkeyAfter(documents, passkeyId);
       if (resource === null) return rejectUser('passkey_not_found', 'the passkey was removed at once');
@@ -179,11 +176,8 @@ export function makePasskeyCommands(
       context: CommandContext,
     ): Promise<PasskeyResource> => {
       const name = await sealName(userId, given);
-      const { documents } = await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RenamePasskey', passkey_id: passkeyId, name },
-        context,
-      );
+      const command = { type: 'RenamePasskey', passkey_id: passkeyId, name } as const;
+      const { documents } = await handler.handle(userAggregate.at(userId), command, context);
       const resource = await users.passkeyAfter(documents, passkeyId);
       return resource ?? rejectUser('passkey_not_found', 'you have no such passkey');
     },
@@ -192,14 +186,10 @@ export function makePasskeyCommands(
      * meets `require_2fa`. @throws CommandRejected passkey_not_found, user_not_found
      */
     removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RemovePasskey', passkey_id: passkeyId },
-        context,
-        {
-          revokesAccess: true,
-        },
-      );
+      const command = { type: 'RemovePasskey', passkey_id: passkeyId } as const;
+      await handler.handle(userAggregate.at(userId), command, context, {
+        revokesAccess: true,
+      });
     },
     /**
      * Signs in by a passkey with user verification, which counts as both factors. All refusals have the same text.

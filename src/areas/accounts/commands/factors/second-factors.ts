@@ -179,15 +179,10 @@ export function makePassSecondFactor(
    * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_over; TooManyAttempts; Overloaded
    */
   return async (
-    {
-      userId,
-      sessionId,
-      clientIp,
-      known = null,
-      factor: typed,
-    }: FactorSession & { readonly sessionId: string; readonly factor: TypedFactor },
+    input: FactorSession & { readonly sessionId: string; readonly factor: TypedFactor },
     context: CommandContext,
   ): Promise<PassedFactor> => {
+    const { userId, sessionId, clientIp, known = null, factor: typed } = input;
     const tried = { userId, client: { ip: clientIp, known }, context };
     await secondFactors.pass(tried, typed, (factor) =>
       handler.handle(userAggregate.at(userId), { type: 'PassSecondFactor', factor }, context),
@@ -220,24 +215,18 @@ export function makePassSecondFactor(
 
   async function append(
     sessionId: string,
-    {
-      method,
-      generation,
-      link,
-    }: { readonly method: Method; readonly generation: number; readonly link: string },
+    input: { readonly method: Method; readonly generation: number; readonly link: string },
     context: CommandContext,
   ): Promise<void> {
+    const { method, generation, link } = input;
     const { kid, digest } = refreshTokens.issueLinked(sessionId, generation, link);
     const refresh = {
       ...{ refresh_generation: generation, refresh_key_id: kid, refresh_token_digest: digest, link },
       idle_expires_at: new Date(context.time.getTime() + refreshIdleSeconds * 1_000).toISOString(),
     };
     try {
-      await handler.handle(
-        sessionAggregate.at(sessionId),
-        { type: 'Strengthen', method, refresh, now: context.time },
-        context,
-      );
+      const command = { type: 'Strengthen', method, refresh, now: context.time } as const;
+      await handler.handle(sessionAggregate.at(sessionId), command, context);
     } catch (error) {
       // A refresh was faster: the next attempt takes the next generation.
       if (!isRejection<SessionRejection>(error, 'refresh_token_superseded')) throw error;

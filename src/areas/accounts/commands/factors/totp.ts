@@ -35,11 +35,8 @@ export function makeTotpCommands(
       const enrolment_id = derivedId(context, 'totp-enrolment');
       const secretField = { userId, field: 'totp_secret' };
       const sealed = await sealForPerson(sealer, secretField, makeTotpSecret(randomBytes));
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'EnrolTotp', enrolment_id, secret: sealed },
-        context,
-      );
+      const command = { type: 'EnrolTotp', enrolment_id, secret: sealed } as const;
+      await handler.handle(userAggregate.at(userId), command, context);
       // An earlier attempt may have enrolled another secret: the log contains the user's.
       const { totp, email } = await loadRegistered(handler, userId);
       if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
@@ -56,15 +53,10 @@ export function makeTotpCommands(
      * session_over; TooManyAttempts
      */
     confirmTotp: async (
-      {
-        userId,
-        sessionId,
-        clientIp,
-        known = null,
-        code,
-      }: FactorSession & { readonly sessionId: string; readonly code: string },
+      input: FactorSession & { readonly sessionId: string; readonly code: string },
       context: CommandContext,
     ): Promise<readonly string[] | null> => {
+      const { userId, sessionId, clientIp, known = null, code } = input;
       const { totp } = await loadRegistered(handler, userId);
       if (totp.status === 'on') {
         return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
@@ -76,11 +68,8 @@ export function makeTotpCommands(
       const tried = { userId, client: { ip: clientIp, known }, context };
       const step = await secondFactors.firstStep(tried, secret, code);
       const made = issueRecoveryCodes(deps, userId);
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests },
-        context,
-      );
+      const command = { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests } as const;
+      await handler.handle(userAggregate.at(userId), command, context);
       const codes = issuedCodes(made, await loadRegistered(handler, userId));
       // After a crash before this, the session passes the second factor like any other session.
       await handler.handle(

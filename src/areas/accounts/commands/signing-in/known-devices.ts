@@ -12,18 +12,15 @@ import { TooManyAttempts } from '../../../shared/rejections.js';
 export type AccountGuard = ReturnType<typeof makeAccountGuard>;
 
 /** Bounds the wrong attempts at a secret of accounts (`Guard`). The owner gets a mail when a day has no room for more. */
-export function makeAccountGuard({
-  secret,
-  limits,
-  ownerOf,
-  handler,
-  ...deps
-}: AccountDeps & {
-  readonly secret: GuessedSecret;
-  readonly limits: FailureLimits;
-  /** Returns the user whose secret it is; null where an address has no account, which counts alike. */
-  readonly ownerOf: (subject: string) => Promise<string | null>;
-}) {
+export function makeAccountGuard(
+  given: AccountDeps & {
+    readonly secret: GuessedSecret;
+    readonly limits: FailureLimits;
+    /** Returns the user whose secret it is; null where an address has no account, which counts alike. */
+    readonly ownerOf: (subject: string) => Promise<string | null>;
+  },
+) {
+  const { secret, limits, ownerOf, handler, ...deps } = given;
   const guard = makeGuard({ ...deps, name: secret, limits });
   return {
     hasFailures: guard.hasFailures,

@@ -47,26 +47,18 @@ interface Proved {
 }
 
 /** Makes sign-in by mailed codes (src/areas/accounts/commands/README.md#login-codes). */
-export function makeLoginCodeCommands({
-  handler,
-  findAccount,
-  digests,
-  mailedCodeGuard,
-  loginCodes,
-  clock,
-  tryLoginCode,
-  knownDevices,
-  users,
-  startSession,
-  endGivenAccess,
-}: Pick<AccountDeps, 'handler' | 'digests' | 'loginCodes' | 'clock' | 'users'> &
-  Pick<Sessions, 'startSession'> & {
-    readonly findAccount: FindAccount;
-    readonly mailedCodeGuard: Pick<AccountGuard, 'hasFailures'>;
-    readonly tryLoginCode: TryLoginCode;
-    readonly knownDevices: Pick<KnownDevices, 'complete'>;
-    readonly endGivenAccess: EndGivenAccess;
-  }) {
+export function makeLoginCodeCommands(
+  deps: Pick<AccountDeps, 'handler' | 'digests' | 'loginCodes' | 'clock' | 'users'> &
+    Pick<Sessions, 'startSession'> & {
+      readonly findAccount: FindAccount;
+      readonly mailedCodeGuard: Pick<AccountGuard, 'hasFailures'>;
+      readonly tryLoginCode: TryLoginCode;
+      readonly knownDevices: Pick<KnownDevices, 'complete'>;
+      readonly endGivenAccess: EndGivenAccess;
+    },
+) {
+  const { handler, findAccount, digests, mailedCodeGuard, loginCodes, clock } = deps;
+  const { tryLoginCode, knownDevices, users, startSession, endGivenAccess } = deps;
   return {
     /**
      * Sends a sign-in code. The reply leaves when the log has the code, so that no crash loses an acknowledged one. Neither
@@ -211,11 +203,8 @@ export function mailLoginCodes(
       return { to, person: userId, ...message };
     },
     record: async (id, event, outcome, context) => {
-      await handler.handle(
-        loginCodeAggregate.at(id),
-        { type: 'MarkMailed', issue_id: event.data.issue_id, outcome },
-        context,
-      );
+      const command = { type: 'MarkMailed', issue_id: event.data.issue_id, outcome } as const;
+      await handler.handle(loginCodeAggregate.at(id), command, context);
     },
   });
 }

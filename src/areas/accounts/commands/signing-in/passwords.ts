@@ -80,27 +80,19 @@ const triesMax = 3;
 export type PasswordCommands = ReturnType<typeof makePasswordCommands>;
 
 /** Makes the use cases of passwords. `onFailure` gets the error of a password whose key is missing, and of a rehash that failed. */
-export function makePasswordCommands({
-  handler,
-  findAccount,
-  sealer,
-  digests,
-  passwords,
-  checkPassword,
-  passwordGuard,
-  knownDevices,
-  users,
-  startSession,
-  onFailure,
-}: Pick<
-  AccountDeps,
-  'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'onFailure'
-> &
-  Pick<Sessions, 'startSession'> & {
-    readonly findAccount: FindAccount;
-    readonly passwordGuard: AccountGuard;
-    readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession' | 'keep'>;
-  }) {
+export function makePasswordCommands(
+  deps: Pick<
+    AccountDeps,
+    'handler' | 'sealer' | 'digests' | 'passwords' | 'checkPassword' | 'users' | 'onFailure'
+  > &
+    Pick<Sessions, 'startSession'> & {
+      readonly findAccount: FindAccount;
+      readonly passwordGuard: AccountGuard;
+      readonly knownDevices: Pick<KnownDevices, 'complete' | 'noteSession' | 'keep'>;
+    },
+) {
+  const { handler, findAccount, sealer, digests, passwords, checkPassword } = deps;
+  const { passwordGuard, knownDevices, users, startSession, onFailure } = deps;
   return {
     /**
      * Signs in by address and password (src/areas/accounts/README.md#rules-of-an-account). An unknown address gets the same refusal after the
@@ -203,11 +195,8 @@ export function makePasswordCommands({
     if (user.password_hash === null) return;
     const hash = await passwords.hash(password, client);
     const password_hash = await sealer.seal({ kind: 'person', userId }, 'password_hash', hash);
-    await handler.handle(
-      userAggregate.at(userId),
-      { type: 'RehashPassword', password_hash, checkedAgainst: user.password_hash },
-      context,
-    );
+    const command = { type: 'RehashPassword', password_hash, checkedAgainst: user.password_hash } as const;
+    await handler.handle(userAggregate.at(userId), command, context);
   }
 
   /**
@@ -245,12 +234,8 @@ export function makePasswordCommands({
     const checkedAgainst = await prove(input, { user, client }, context);
     const hash = await passwords.hash(newPassword, client);
     const password_hash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
-    await handler.handle(
-      userAggregate.at(userId),
-      { type: 'ChangePassword', password_hash, checkedAgainst, session },
-      context,
-      { revokesAccess: true },
-    );
+    const command = { type: 'ChangePassword', password_hash, checkedAgainst, session } as const;
+    await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
     // The change ends the other devices too: it may be an answer to a thief.
     await knownDevices.keep({ userId, epoch: user.epoch + 1, sessionId: session.id });
   }

@@ -45,11 +45,8 @@ export function makeReauthenticate(
   return async (input: ReauthenticateInput, context: CommandContext): Promise<void> => {
     await prove(input, context);
     const method: AuthenticationMethod = input.presented.method;
-    await handler.handle(
-      sessionAggregate.at(input.sessionId),
-      { type: 'Reauthenticate', method, now: context.time },
-      context,
-    );
+    const command = { type: 'Reauthenticate', method, now: context.time } as const;
+    await handler.handle(sessionAggregate.at(input.sessionId), command, context);
   };
 
   async function prove(

@@ -71,17 +71,14 @@ export function makeRefresh(
   };
 
   async function load(
-    {
-      sessionId,
-      generation,
-      from,
-    }: {
+    input: {
       readonly sessionId: string;
       readonly generation: number;
       readonly from: 'remembered' | 'latest';
     },
     context: CommandContext,
   ): Promise<StartedSession> {
+    const { sessionId, generation, from } = input;
     const { state } = await handler.load(sessionAggregate, sessionId, from);
     if (state.status === 'started') return state;
     const reused =
@@ -91,12 +88,8 @@ export function makeRefresh(
 
   /** Rejects after the session's documents are written, so that the client can rely on the end of the session. */
   async function rejectReused(sessionId: string, context: CommandContext): Promise<never> {
-    await handler.handle(
-      sessionAggregate.at(sessionId),
-      { type: 'Revoke', reason: 'refresh_token_reused' },
-      context,
-      { revokesAccess: true },
-    );
+    const command = { type: 'Revoke', reason: 'refresh_token_reused' } as const;
+    await handler.handle(sessionAggregate.at(sessionId), command, context, { revokesAccess: true });
     return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
   }
 

@@ -33,13 +33,10 @@ export type SessionTokens = ReturnType<typeof makeSessionTokens>;
 /** Makes the tokens of a session from its state in the log and its refresh token. */
 export function makeSessionTokens({ accessTokens }: Pick<AccountDeps, 'accessTokens'>) {
   return async (
-    {
-      sessionId,
-      session,
-      refreshToken,
-    }: { readonly sessionId: string; readonly session: StartedSession; readonly refreshToken: string },
+    input: { readonly sessionId: string; readonly session: StartedSession; readonly refreshToken: string },
     now: Date,
   ): Promise<TokenPair> => {
+    const { sessionId, session, refreshToken } = input;
     const { user_id: userId, amr: methods, refresh } = session;
     const authenticatedAt = new Date(session.auth_time);
     const access = await accessTokens.sign({ userId, sessionId, authenticatedAt, methods });
@@ -106,13 +103,10 @@ export function makeSessions(
     },
     /** Ends this session, or all sessions and the other devices of the user. When it resolves, every later request of them is refused. */
     logout: async (
-      {
-        userId,
-        sessionId,
-        all,
-      }: { readonly userId: string; readonly sessionId: string; readonly all: boolean },
+      input: { readonly userId: string; readonly sessionId: string; readonly all: boolean },
       context: CommandContext,
     ): Promise<void> => {
+      const { userId, sessionId, all } = input;
       if (!all) {
         await revoke(sessionId, 'signed_out', context);
         return;
@@ -159,12 +153,8 @@ export function makeSessions(
       device_id: given.device_id ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
-    await handler.handle(
-      sessionAggregate.at(sessionId),
-      { type: 'Start', start: begun },
-      context,
-      loadOfNew(context),
-    );
+    const command = { type: 'Start', start: begun } as const;
+    await handler.handle(sessionAggregate.at(sessionId), command, context, loadOfNew(context));
     // An earlier attempt may have used another key: the log names the key of the session's token.
     const { state: session } =
       context.isUnique === true

@@ -6,7 +6,7 @@ import { type EmailEvent, emailEvents } from './events.js';
 /** `address_reserved`: the reservation is not the one that the caller judged. */
 export type EmailRejection = 'address_reserved';
 
-export function rejectEmail(code: EmailRejection, message: string): never {
+function rejectEmail(code: EmailRejection, message: string): never {
   throw new CommandRejected<EmailRejection>(code, message);
 }
 

@@ -21,4 +21,4 @@ export const emailEvents = makeEvents('email-{digest of the address}', {
 });
 
 export type EmailEvent = EventIn<typeof emailEvents>;
-export const { category: emailCategory, codec: emailCodec } = emailEvents;
+export const { codec: emailCodec } = emailEvents;

@@ -49,4 +49,4 @@ export const loginCodeEvents = makeEvents('logincode-{digest of the address}', {
 });
 
 export type LoginCodeEvent = EventIn<typeof loginCodeEvents>;
-export const { category: loginCodeCategory, codec: loginCodeCodec } = loginCodeEvents;
+export const { codec: loginCodeCodec } = loginCodeEvents;

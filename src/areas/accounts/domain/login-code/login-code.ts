@@ -13,7 +13,7 @@ import { type LoginCodeEvent, loginCodeEvents } from './events.js';
 /** `login_code_refused`: the code does not exist, was replaced, used or tried too often, or has expired. */
 export type LoginCodeRejection = 'login_code_refused';
 
-export function rejectLoginCode(code: LoginCodeRejection, message: string): never {
+function rejectLoginCode(code: LoginCodeRejection, message: string): never {
   throw new CommandRejected<LoginCodeRejection>(code, message);
 }
 
@@ -26,7 +26,7 @@ export interface LoginCodeState {
 }
 
 /** The codes that one kind of requester asked for. */
-export interface LoginCodes {
+interface LoginCodes {
   /** The newest code of six digits; null before the first. */
   readonly issue: LoginCodeIssue | null;
   /** The store's recorded times of the last codes, issued or withheld, oldest first. */

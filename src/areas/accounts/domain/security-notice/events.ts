@@ -34,4 +34,4 @@ export const securityNoticeEvents = makeEvents('securitynotice-{event id}', {
 });
 
 export type SecurityNoticeEvent = EventIn<typeof securityNoticeEvents>;
-export const { category: securityNoticeCategory, codec: securityNoticeCodec } = securityNoticeEvents;
+export const { codec: securityNoticeCodec } = securityNoticeEvents;

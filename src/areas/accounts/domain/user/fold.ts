@@ -17,11 +17,8 @@ export type UserFields = SessionEpoch & {
   readonly banned: boolean;
 };
 
-export function newUser({
-  email,
-  email_digest,
-  nickname,
-}: Pick<UserFields, 'email' | 'email_digest' | 'nickname'>): UserFields {
+export function newUser(registered: Pick<UserFields, 'email' | 'email_digest' | 'nickname'>): UserFields {
+  const { email, email_digest, nickname } = registered;
   return {
     ...{ email, email_digest, email_verified: false, nickname },
     ...{ capacity: [], platform_roles: [], banned: false, epoch: 0, kept_session_id: null },

@@ -23,7 +23,7 @@ export const securityNoticeKinds = {
 export type NoticedEvent = Extract<UserEvent, { type: keyof typeof securityNoticeKinds }>;
 
 /** A notice that was mailed or may still be mailed. */
-export interface SecurityNotice {
+interface SecurityNotice {
   /** The event that it is about. */
   readonly eventId: string;
   readonly kind: SecurityNoticeKind;

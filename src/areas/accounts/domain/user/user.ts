@@ -75,7 +75,7 @@ export type UserCommand =
 
 const initialState: UserState = { status: 'absent' };
 /** At most one `GuessingLimitReached` is appended in this time, in ms: docs/architecture.md#what-is-not-an-event. */
-export const guessedEveryMs = 86_400_000;
+const guessedEveryMs = 86_400_000;
 const registration: GrantSource = 'registration';
 
 /** The commands on a registered user. */

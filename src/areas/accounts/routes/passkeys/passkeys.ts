@@ -42,10 +42,7 @@ export function makePasskeyRoutes(
   const { passkeyOptions, registerPasskey, renamePasskey, removePasskey, users, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/passkey-options',
-      name: 'getPasskeyOptions',
+    route('getPasskeyOptions', 'POST /api/v1/auth/passkey-options', {
       summary: 'Ask for a challenge to register a passkey',
       request: { body: noFields },
       replies: { 200: { description: 'Options for the browser.', schema: wrapped(creationOptions) } },
@@ -57,10 +54,7 @@ export function makePasskeyRoutes(
         return ok(wrap({ publicKey }));
       },
     }),
-    route({
-      method: 'POST',
-      path,
-      name: 'registerPasskey',
+    route('registerPasskey', `POST ${path}`, {
       summary: 'Register a passkey; an account has at most 20',
       request: { body: newPasskey },
       replies: {
@@ -84,10 +78,7 @@ export function makePasskeyRoutes(
         return { status: 201, body: wrap({ ...passkey, recovery_codes: shownCodes(recoveryCodes) }) };
       },
     }),
-    route({
-      method: 'GET',
-      path,
-      name: 'listPasskeys',
+    route('listPasskeys', `GET ${path}`, {
       summary: "The caller's passkeys, in order of registration",
       replies: {
         200: {
@@ -100,20 +91,14 @@ export function makePasskeyRoutes(
         return ok(wrap({ items, next_cursor: null }));
       },
     }),
-    route({
-      method: 'PATCH',
-      path: `${path}/:passkeyId`,
-      name: 'renamePasskey',
+    route('renamePasskey', `PATCH ${path}/:passkeyId`, {
       summary: 'Rename a passkey',
       request: { params: passkeyParams, body: z.strictObject({ name }).meta({ id: 'PasskeyName' }) },
       replies: { 200: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
       handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) =>
         ok(wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command))),
     }),
-    route({
-      method: 'DELETE',
-      path: `${path}/:passkeyId`,
-      name: 'removePasskey',
+    route('removePasskey', `DELETE ${path}/:passkeyId`, {
       summary: 'Remove a passkey; with the last factor, the recovery codes end',
       request: { params: passkeyParams },
       replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
@@ -132,10 +117,7 @@ export function makePasskeyLoginRoutes(
   const { passkeyOptions, loginByPasskey, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/passkey-login/options',
-      name: 'getPasskeyLoginOptions',
+    route('getPasskeyLoginOptions', 'POST /api/v1/auth/passkey-login/options', {
       summary: 'Ask for a challenge to sign in by a passkey',
       description:
         'The service stores nothing. The options name no passkey: the browser offers those that it finds.',
@@ -150,10 +132,7 @@ export function makePasskeyLoginRoutes(
         return ok(wrap({ publicKey }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/v1/auth/passkey-login',
-      name: 'loginByPasskey',
+    route('loginByPasskey', 'POST /api/v1/auth/passkey-login', {
       summary: 'Sign in by a passkey; it counts as both factors',
       description: 'All refusals have the same text. A challenge is good for one use.',
       request: { body: z.strictObject({ credential: authenticationResponse }).meta({ id: 'PasskeyLogin' }) },

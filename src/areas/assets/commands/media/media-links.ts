@@ -38,11 +38,8 @@ export function makeIssueMediaLinks(
   },
 ) {
   const { clock, handler, openAssetStorage, playlistUrl } = deps;
-  return async ({
-    projectId,
-    assetId,
-    disposition,
-  }: AssetAddress & { readonly disposition: DispositionType }) => {
+  return async (input: AssetAddress & { readonly disposition: DispositionType }) => {
+    const { projectId, assetId, disposition } = input;
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const storage = await openAssetStorage(asset);

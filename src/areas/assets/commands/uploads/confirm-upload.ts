@@ -42,11 +42,8 @@ export function makeRecordAnswer({ handler, assets }: Pick<AssetDeps, 'handler' 
     { projectId, assetId, ...answer }: Answered & { readonly seen: SeenObject | null },
     context: CommandContext,
   ): Promise<Versioned<AssetResource>> => {
-    const { documents } = await handler.handle(
-      assetAggregate.at(assetId),
-      { type: 'RecordAnswer', projectId, ...answer },
-      context,
-    );
+    const command = { type: 'RecordAnswer', projectId, ...answer } as const;
+    const { documents } = await handler.handle(assetAggregate.at(assetId), command, context);
     return assets.after(documents);
   };
 }

@@ -40,16 +40,14 @@ export function makeAbortAtBucket(deps: AssetDeps & { readonly openAssetStorage:
   };
 }
 
+/** Parts of one listing. */
+const listedMax = 1_000;
+
 /**
  * Joins the parts of an upload, whose entity tags the bucket knows, and confirms the object. It returns the asset.
  * @throws CommandRejected asset_not_found, asset_storage_unusable, upload_not_found, upload_incomplete,
  * bucket_unavailable, bucket_refused
  */
-export type CompleteUpload = ReturnType<typeof makeCompleteUpload>;
-
-/** Parts of one listing. */
-const listedMax = 1_000;
-
 export function makeCompleteUpload(
   deps: AssetDeps & {
     readonly openAssetStorage: OpenAssetStorage;
@@ -161,11 +159,8 @@ export function makeAbortUpload(deps: AssetDeps & { readonly abortAtBucket: Abor
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const aborted = await abortAtBucket(open);
     if (aborted !== 'aborted') return rejectFailure(aborted);
-    await handler.handle(
-      assetAggregate.at(assetId),
-      { type: 'EndMultipart', uploadId, outcome: 'aborted' },
-      context,
-    );
+    const command = { type: 'EndMultipart', uploadId, outcome: 'aborted' } as const;
+    await handler.handle(assetAggregate.at(assetId), command, context);
   };
 }
 

@@ -23,6 +23,10 @@ export const uploadUrl = z
   })
   .meta({ id: 'Upload' });
 
+const lifeSeconds = 15 * 60;
+/** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
+const uploadSizeMax = 5 * 2 ** 30;
+
 /**
  * Signs an upload of the asset's own file, or of a rendition, with its type and size. It is refused while the assets of
  * the project's payer, this one included, exceed the payer's capacity (src/areas/assets/README.md#capacity). After a URL for the own
@@ -30,12 +34,6 @@ export const uploadUrl = z
  * @throws CommandRejected asset_not_found, asset_storage_unusable, invalid_request, upload_too_large,
  * capacity_exceeded
  */
-export type IssueUploadUrl = ReturnType<typeof makeIssueUploadUrl>;
-
-const lifeSeconds = 15 * 60;
-/** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
-const uploadSizeMax = 5 * 2 ** 30;
-
 export function makeIssueUploadUrl(
   deps: AssetDeps & {
     readonly capacity: Pick<Capacity, 'refuseUploadBeyond'>;
@@ -44,12 +42,7 @@ export function makeIssueUploadUrl(
 ) {
   const { clock, handler, openAssetStorage, capacity } = deps;
   return async (
-    {
-      projectId,
-      assetId,
-      rendition,
-      language,
-    }: AssetAddress & {
+    input: AssetAddress & {
       /** The kind of a rendition; undefined: the asset's own file. */
       readonly rendition: string | undefined;
       /** Of subtitles; undefined where the asset has only one rendition of the kind. */
@@ -57,6 +50,7 @@ export function makeIssueUploadUrl(
     },
     context: CommandContext,
   ): Promise<z.output<typeof uploadUrl>> => {
+    const { projectId, assetId, rendition, language } = input;
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
     const { object_key, headers } = uploadOf(asset, rendition ?? originalKind, language);

@@ -140,12 +140,9 @@ export function makeIsUploadOpen({ handler }: Pick<Parts, 'handler'>) {
 async function pageOfOpen(
   { clock, multipart }: Pick<Parts, 'clock' | 'multipart'>,
   opened: OpenedStorage,
-  {
-    asset,
-    open,
-    page,
-  }: { readonly asset: ExistingAsset; readonly open: OpenMultipart; readonly page: PartsPage },
+  input: { readonly asset: ExistingAsset; readonly open: OpenMultipart; readonly page: PartsPage },
 ): Promise<UploadPage | null> {
+  const { asset, open, page } = input;
   const listed = await multipart.listParts({ ...targetOf(opened, open), ...page });
   if (!('failure' in listed))
     return makeUploadPage(opened, { asset, open }, listed, { ...page, now: clock.now() });

@@ -77,7 +77,7 @@ export type AssetCommand =
     };
 
 /** Fields that are left out stay as they are. */
-export interface ChangeAsset {
+interface ChangeAsset {
   readonly type: 'Change';
   readonly projectId: string;
   readonly changes: AssetChanges;

@@ -14,7 +14,7 @@ export function keysOfAsset({
 }
 
 /** Whether the bucket holds the asset's own file as the asset describes it (src/areas/assets/README.md#uploads). */
-export type UploadStatus = 'pending' | 'complete' | 'mismatched';
+type UploadStatus = 'pending' | 'complete' | 'mismatched';
 
 /** The fields in which an object can differ from its asset. */
 export type ObjectDifference = 'size' | 'media_type' | 'sha256';
@@ -117,7 +117,7 @@ export function isSameRendition(
 }
 
 /** Replaces the rendition of the same kind and language in its place, or adds one at the end. */
-export function withRendition(renditions: readonly Rendition[], put: Rendition): Rendition[] {
+function withRendition(renditions: readonly Rendition[], put: Rendition): Rendition[] {
   return renditions.some((one) => isSameRendition(one, put))
     ? renditions.map((one) => (isSameRendition(one, put) ? put : one))
     : [...renditions, put];

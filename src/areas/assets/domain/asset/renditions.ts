@@ -7,14 +7,14 @@ import { isSameRendition } from './fold.js';
 export const renditionsMax = 20;
 /** The rendition that is the asset's original file. */
 export const originalKind = 'original';
-export const renditionKind = /^[a-z0-9_-]{1,32}$/;
+const renditionKind = /^[a-z0-9_-]{1,32}$/;
 /** The only kind with a language: an asset has one rendition of it in each language. */
-export const subtitlesKind = 'subtitles';
+const subtitlesKind = 'subtitles';
 /** A playlist of HTTP Live Streaming (RFC 8216), whose segments are below its folder. */
 export const hlsKind = 'hls';
 
 /** The longest tags in use have 35 characters (RFC 5646, section 4.4.1). */
-export const languageMax = 35;
+const languageMax = 35;
 
 /** A rendition as a caller gives it. */
 export type GivenRendition = Omit<Rendition, 'language'> & {

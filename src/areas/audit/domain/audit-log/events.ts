@@ -21,4 +21,4 @@ export const auditLogEvents = makeEvents('audit-{restart id}', {
 });
 
 export type AuditLogEvent = EventIn<typeof auditLogEvents>;
-export const { category: auditLogCategory, codec: auditLogCodec } = auditLogEvents;
+export const { codec: auditLogCodec } = auditLogEvents;

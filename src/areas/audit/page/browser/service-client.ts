@@ -36,13 +36,8 @@ const waitSecondsMax = 15;
  * @param onEnd runs when the service has ended the session
  * @param onSecondFactor runs when a call needs the second factor first
  */
-export function makePageClient({
-  onEnd,
-  onSecondFactor,
-}: {
-  readonly onEnd: () => void;
-  readonly onSecondFactor: () => void;
-}) {
+export function makePageClient(deps: { readonly onEnd: () => void; readonly onSecondFactor: () => void }) {
+  const { onEnd, onSecondFactor } = deps;
   let session: SessionTokens | null = null;
   let refreshing: Promise<void> | null = null;
 

@@ -14,15 +14,12 @@ interface SignIn {
   readonly hide: () => void;
 }
 
-export function makeSignIn({
-  client,
-  device,
-  onSignedIn,
-}: {
+export function makeSignIn(deps: {
   readonly client: ServiceClient;
   readonly device: KeptDevice;
   readonly onSignedIn: (account: string) => void;
 }): SignIn {
+  const { client, device, onSignedIn } = deps;
   const first = byId('sign-in', HTMLFormElement);
   const second = byId('second-factor', HTMLFormElement);
   const email = byId('email', HTMLInputElement);

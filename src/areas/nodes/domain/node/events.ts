@@ -4,7 +4,6 @@ import { instant } from '../../../../validation/fields.js';
 import { inQuotes } from '../../../../validation/text.js';
 
 export const nodeType = z.enum(['normal', 'high_defense']).meta({ id: 'NodeType' });
-export type NodeType = z.infer<typeof nodeType>;
 
 /** The status that checks and silence find (src/areas/nodes/README.md#node-checks). */
 export const nodeHealth = z.enum(['unknown', 'healthy', 'degraded', 'unhealthy']);

@@ -145,11 +145,8 @@ export function makePaying(deps: PaymentDeps) {
       way: await sealer.seal(scope, wayField(orderId), JSON.stringify(way)),
       way_of: of.order.user_id,
     };
-    await handler.handle(
-      checkoutAggregate.at(orderId),
-      { type: 'RecordPayment', payment, now: context.time },
-      context,
-    );
+    const command = { type: 'RecordPayment', payment, now: context.time } as const;
+    await handler.handle(checkoutAggregate.at(orderId), command, context);
     // Another process may have recorded another payment first. Its way is the one that buyers see.
     return (await loadCheckout(orderId)).payment ?? payment;
   }
@@ -226,11 +223,8 @@ export function captureApprovedPayments({ handler, clock, paymentMakers, onFailu
   });
 
   /** Asks the platform; a repetition takes the money once. @throws PlatformError unavailable, outcome_unknown */
-  async function capture({
-    provider,
-    reference,
-    approval,
-  }: Omit<Approval, 'outcome'>): Promise<CaptureOutcome> {
+  async function capture(approved: Omit<Approval, 'outcome'>): Promise<CaptureOutcome> {
+    const { provider, reference, approval } = approved;
     const ask = paymentMakers.get(provider)?.capture;
     // The settings may come back before the order expires.
     if (ask === undefined) throw new PlatformError('unavailable', 'no_credentials');

@@ -26,15 +26,12 @@ const pauseMs = 20;
  * The order in which callbacks are verified. Every callback gets its turn. Those of a client with failed signatures wait
  * behind all others, and among themselves behind those of clients with less refused work.
  */
-export function makeCallbackTurns({
-  clock,
-  pace = processPace,
-  pause = () => setTimeout(pauseMs, undefined, { ref: false }),
-}: {
+export function makeCallbackTurns(deps: {
   readonly clock: SteadyClock;
   readonly pace?: Pace;
   readonly pause?: () => Promise<void>;
 }) {
+  const { clock, pace = processPace, pause = () => setTimeout(pauseMs, undefined, { ref: false }) } = deps;
   const work = makeLru<{ readonly bytes: number; readonly atMs: number }>(clientsMax);
   /** By client, so that one with many connections gets no more turns. */
   const waiting = new Map<string, Waiting[]>();

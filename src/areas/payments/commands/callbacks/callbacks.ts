@@ -138,11 +138,7 @@ export function makeReceivePaymentCallback(
   const { paymentProviders, acceptCallback, onRefused, clock } = deps;
   const turns = makeCallbackTurns({ clock });
   return async (
-    {
-      name,
-      callback,
-      client,
-    }: {
+    input: {
       readonly name: PaymentProviderName;
       readonly callback: PaymentCallback;
       /** The sender: its address, or the network of it. */
@@ -150,6 +146,7 @@ export function makeReceivePaymentCallback(
     },
     context: CommandContext,
   ): Promise<CallbackOutcome> => {
+    const { name, callback, client } = input;
     const provider = paymentProviders.get(name);
     if (callback.method === 'GET' && (callback.query === '' || platformTerms(name).get === undefined)) {
       return { kind: 'shown' };

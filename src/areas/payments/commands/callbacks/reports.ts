@@ -54,10 +54,8 @@ export type PaymentReports = ReturnType<typeof makePaymentReports>;
  * idempotent, so several processes may do it, and one process completes the work of another that crashed. Each function
  * throws StoreUnavailable and Overloaded.
  */
-export function makePaymentReports({
-  handler,
-  paymentMakers,
-}: Pick<PaymentDeps, 'handler' | 'paymentMakers'>) {
+export function makePaymentReports(deps: Pick<PaymentDeps, 'handler' | 'paymentMakers'>) {
+  const { handler, paymentMakers } = deps;
   const madePayments = makeMadePayments({ handler, paymentMakers });
   /** The streams whose reports requests of this process apply now. */
   const underWay = new Set<string>();
@@ -257,11 +255,8 @@ export function makePaymentReports({
  * serves the request has its streams cached afterwards, so the reaction waits for it and reads nothing there. Otherwise its
  * commands read what is applicable, and append nothing where the order knows it.
  */
-export function applyReports({
-  underWay,
-  isApplied,
-  apply,
-}: Pick<PaymentReports, 'underWay' | 'isApplied' | 'apply'>) {
+export function applyReports(reports: Pick<PaymentReports, 'underWay' | 'isApplied' | 'apply'>) {
+  const { underWay, isApplied, apply } = reports;
   return on(transactionAggregate, ['PaymentReported', 'PaymentReportResolved'], {
     name: 'apply-payment-reports',
     isDue: async (id, { revision }) =>

@@ -13,15 +13,12 @@ export interface WaitingPayment {
 }
 
 /** Writes the daily mail to operators. @param data.hasMore whether more payments wait than the listed ones */
-export function paymentReviewsMessage({
-  waiting,
-  hasMore,
-  publicUrl,
-}: {
+export function paymentReviewsMessage(review: {
   readonly waiting: readonly WaitingPayment[];
   readonly hasMore: boolean;
   readonly publicUrl: string;
 }): MailMessage {
+  const { waiting, hasMore, publicUrl } = review;
   const subject = 'Payments wait for a decision';
   const lead = `These payments of Stowage${atSite(publicUrl)} wait for an operator:`;
   const lines = waiting.map(lineOf);

@@ -68,15 +68,10 @@ export function makeRefunding(deps: PaymentDeps) {
   /** Asks the platform, and records its refusal. */
   async function refundOrRecord(
     orderId: string,
-    {
-      makeRefund,
-      request,
-    }: {
-      readonly makeRefund: NonNullable<PaymentMaker['refund']>;
-      readonly request: RefundRequest;
-    },
+    input: { readonly makeRefund: NonNullable<PaymentMaker['refund']>; readonly request: RefundRequest },
     context: CommandContext,
   ): Promise<MadeRefund> {
+    const { makeRefund, request } = input;
     try {
       return await makeRefund(request);
     } catch (error) {
@@ -89,12 +84,7 @@ export function makeRefunding(deps: PaymentDeps) {
   }
 
   async function ask(
-    {
-      id,
-      note,
-      order,
-      capture,
-    }: {
+    input: {
       readonly id: string;
       readonly note: string;
       readonly order: PlacedOrder;
@@ -103,6 +93,7 @@ export function makeRefunding(deps: PaymentDeps) {
     { order_id: orderId, amount }: RefundOrderInput,
     context: CommandContext,
   ): Promise<AskedRefund> {
+    const { id, note, order, capture } = input;
     const remaining = (refunds: readonly AskedRefund[]): number => remainingOf(order, capture, refunds);
     const whole = remaining(await refundsOf(orderId));
     if (whole <= 0) rejectCheckout('refund_not_possible', 'nothing remains of the payment');
@@ -112,11 +103,8 @@ export function makeRefunding(deps: PaymentDeps) {
       ...{ refund: id, provider, transaction_id, amount: amount ?? whole, currency },
       ...(await sealPaymentNote(deps, { paymentId: id, buyerId: order.user_id }, note)),
     };
-    await handler.handle(
-      checkoutAggregate.at(orderId),
-      { type: 'AskRefund', refund, remaining },
-      stepContext(context, 'ask'),
-    );
+    const command = { type: 'AskRefund', refund, remaining } as const;
+    await handler.handle(checkoutAggregate.at(orderId), command, stepContext(context, 'ask'));
     return { ...refund, outcome: null };
   }
 

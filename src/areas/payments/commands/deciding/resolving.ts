@@ -98,11 +98,8 @@ export function makeResolving(
     const id = reportName(stream, revision);
     const sealed = await sealPaymentNote(deps, { paymentId: id, buyerId: order?.user_id ?? null }, note);
     const resolution = { report: revision, action, order_id, ...sealed };
-    await handler.handle(
-      transactionAggregate.at(stream),
-      { type: 'Resolve', resolution },
-      stepContext(context, 'resolve'),
-    );
+    const command = { type: 'Resolve', resolution } as const;
+    await handler.handle(transactionAggregate.at(stream), command, stepContext(context, 'resolve'));
     if (action === 'dismiss') return { id, action, order_id: null, disposition: 'ignored' };
     const applied = await paymentReports.apply(stream, 'link', stepContext(context, 'apply'));
     return { id, action, order_id, disposition: applied.get(revision) ?? 'ignored' };

@@ -52,7 +52,7 @@ export type CheckoutCommand =
   | { readonly type: 'RefuseRefund'; readonly refund: string; readonly code: string | null };
 
 /** Bounds the stream: an order whose refunds need more is refunded at the platform. */
-export const refundsMax = 100;
+const refundsMax = 100;
 /** Bounds the stream: a platform reports an approval each time that the buyer approves. */
 export const approvalsMax = 50;
 
@@ -156,7 +156,7 @@ function isOpen({ refunds }: CheckoutState, refund: string): boolean {
 }
 
 /** Returns whether the approval is news, of a payment that the service made for the order. */
-export function isApprovalOwed(
+function isApprovalOwed(
   { made, approvals }: CheckoutState,
   { provider, reference, approval }: DataOf<'PaymentApproved'>,
 ): boolean {

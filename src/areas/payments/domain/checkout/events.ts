@@ -80,4 +80,4 @@ export const checkoutEvents = makeEvents('checkout-{order id}', {
 });
 
 export type CheckoutEvent = EventIn<typeof checkoutEvents>;
-export const { category: checkoutCategory, codec: checkoutCodec } = checkoutEvents;
+export const { codec: checkoutCodec } = checkoutEvents;

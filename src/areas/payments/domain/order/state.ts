@@ -36,7 +36,7 @@ export interface PlacedOrder extends OrderFields, Omit<OrderPlaced, 'amount' | '
   readonly seen: ReadonlySet<string>;
 }
 
-export interface Resolution {
+interface Resolution {
   readonly action: PaymentAction;
   readonly note_digest: string;
 }

@@ -48,12 +48,8 @@ export function withCaptureEntry({ captures }: Captures, capture: Capture): Capt
  * Their number follows from the facts, so it is the same in any order of arrival. Of several payments, the
  * first by the platform's time pays the order. The time of a payment is that of the report that arrived first.
  */
-export function unusedPayments({
-  facts,
-  captures,
-  gone,
-  dismissed,
-}: Captures & { readonly facts: OrderFacts }): readonly UnusedPayment[] {
+export function unusedPayments(order: Captures & { readonly facts: OrderFacts }): readonly UnusedPayment[] {
+  const { facts, captures, gone, dismissed } = order;
   // Most orders have one payment and a recipient, and every event of an order asks.
   const [first] = captures;
   if (gone === null && captures.length < 2 && (first === undefined || lostOf(facts, first) === 0)) return [];

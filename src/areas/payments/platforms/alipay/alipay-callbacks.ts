@@ -68,15 +68,12 @@ type Signed = (name: string) => string | null;
  * is SHA256withRSA over the bytes of the decoded parameters in any charset, sorted, as `name=value&…`. The key of a
  * callback is the notification's id.
  */
-export function verifyAlipay({
-  appId,
-  sellerId,
-  publicKeys,
-}: {
+export function verifyAlipay(merchant: {
   readonly appId: string;
   readonly sellerId: string;
   readonly publicKeys: readonly KeyObject[];
 }): Verify {
+  const { appId, sellerId, publicKeys } = merchant;
   return async ({ method, query, body }) => {
     const form = parseForm(method === 'GET' ? Buffer.from(query, 'latin1') : body);
     const refusal = form === null ? 'malformed' : await judge(form);

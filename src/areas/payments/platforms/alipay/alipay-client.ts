@@ -49,18 +49,14 @@ export function signAlipayCall(
 export type AlipayClient = ReturnType<typeof makeAlipayClient>;
 
 /** Makes the client of Alipay's gateway. The reply is signed over the bytes of `<method>_response`. */
-export function makeAlipayClient({
-  signer,
-  publicKeys,
-  call,
-  now,
-}: {
+export function makeAlipayClient(deps: {
   readonly signer: AlipaySigner;
   /** Alipay's keys, as for callbacks. */
   readonly publicKeys: readonly KeyObject[];
   readonly call: CallPlatform;
   readonly now: () => Date;
 }) {
+  const { signer, publicKeys, call, now } = deps;
   return async (asked: AlipayCall) => {
     const { url, content } = signAlipayCall(signer, asked, now());
     const reply = await call({

@@ -19,15 +19,12 @@ import { fieldsAt, unreadable, verified } from '../keys/verification.js';
  * Makes payments of Alipay: a signed address for computers (page pay) or phones (WAP pay), which needs no call. Alipay
  * makes the payment when the buyer opens the address, one per order number.
  */
-export function makeAlipayMaker({
-  signer,
-  client,
-  now,
-}: {
+export function makeAlipayMaker(deps: {
   readonly signer: AlipaySigner;
   readonly client: AlipayClient;
   readonly now: () => Date;
 }): PaymentMaker {
+  const { signer, client, now } = deps;
   return {
     makePayment: async (request) => Promise.resolve(makePayment(request)),
     refund: makeRefund,
@@ -74,13 +71,11 @@ export function makeAlipayMaker({
 }
 
 /** Makes the questions about one trade and one refund. */
-export function makeAlipayQueries({
-  client,
-  sellerId,
-}: {
+export function makeAlipayQueries(deps: {
   readonly client: AlipayClient;
   readonly sellerId: string;
 }): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+  const { client, sellerId } = deps;
   return { query, queryRefund };
 
   function query(orderNumber: string): Promise<QueriedPayment> {

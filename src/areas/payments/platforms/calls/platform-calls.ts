@@ -83,13 +83,11 @@ const unsent: ReadonlySet<OutgoingError['failure']> = new Set([
 ]);
 
 /** Makes the calls to one platform. They share a bounded queue; beyond it, a call is `unavailable` at once. */
-export function makeCallPlatform({
-  http,
-  sleep,
-}: {
+export function makeCallPlatform(deps: {
   readonly http: OutgoingHttp;
   readonly sleep: (ms: number) => Promise<void>;
 }) {
+  const { http, sleep } = deps;
   const limiter = new Bottleneck({
     maxConcurrent: atOnceMax,
     highWater: waitingMax,

@@ -19,15 +19,12 @@ const titleMax = 60;
  * @param deps.gateway the https address of the gateway, without a slash at its end
  * @param deps.key the first key of `PAYMENT_EPAY_KEYS`
  */
-export function makeEpayMaker({
-  gateway,
-  pid,
-  key,
-}: {
+export function makeEpayMaker(deps: {
   readonly gateway: string;
   readonly pid: string;
   readonly key: string;
 }): PaymentMaker {
+  const { gateway, pid, key } = deps;
   return {
     makePayment: async (request) => {
       const fields = fieldsOf(request);

@@ -24,15 +24,12 @@ export class KeyDirectoryProblem extends Error {
  * @param parse throws KeyDirectoryProblem
  * @throws KeyDirectoryProblem if the directory is unusable at the start
  */
-export function makeKeyDirectory<Keys>({
-  path,
-  parse,
-  report,
-}: {
+export function makeKeyDirectory<Keys>(deps: {
   readonly path: string;
   readonly parse: (files: readonly KeyDirectoryFile[]) => Keys;
   readonly report: (problem: string) => void;
 }): KeyDirectory<Keys> {
+  const { path, parse, report } = deps;
   let state = stateOf(path);
   let keys = parse(readAll(path));
   let checkedAt = Number.NEGATIVE_INFINITY;

@@ -18,13 +18,10 @@ export function refused(reason: Refusal): Verification {
 type UsedFields = readonly (readonly [name: string, value: string | number | boolean])[];
 
 /** Makes the result of a valid signature. A fact without its reference becomes `unreadable` or `nothing`. */
-export function verified({
-  fields: used,
-  ...callback
-}: Omit<VerifiedCallback, 'digest'> & { readonly fields: UsedFields }): Extract<
-  Verification,
-  { readonly kind: 'verified' }
-> {
+export function verified(
+  input: Omit<VerifiedCallback, 'digest'> & { readonly fields: UsedFields },
+): Extract<Verification, { readonly kind: 'verified' }> {
+  const { fields: used, ...callback } = input;
   const notifications = callback.notifications.map((one) => ({ ...one, fact: complete(one) }));
   const facts = notifications.map(digested);
   const digest = hash('sha256', JSON.stringify([byName(used), facts]));

@@ -31,15 +31,12 @@ function isForSigning({ commonName }: Certificate, environment: PayPalEnvironmen
 }
 
 /** Reads certificates of `PAYMENT_PAYPAL_CERTIFICATES_DIR`, for networks without fetch. @throws KeyDirectoryProblem */
-export function makePinnedCertificates({
-  path,
-  environment,
-  report,
-}: {
+export function makePinnedCertificates(deps: {
   readonly path: string;
   readonly environment: PayPalEnvironment;
   readonly report: (problem: string) => void;
 }): PayPalCertificates {
+  const { path, environment, report } = deps;
   const directory = makeKeyDirectory({ path, parse, report });
   return (_url, now) =>
     Promise.resolve({
@@ -78,15 +75,12 @@ interface Known {
  * fetches only from PayPal, one request a second and once per address at a time; at most four wait. It caches an
  * unknown address for 10 minutes. Beyond the queue the result is `unavailable`, and PayPal repeats its callback.
  */
-export function makeFetchedCertificates({
-  environment,
-  http,
-  paceMs = 1_000,
-}: {
+export function makeFetchedCertificates(deps: {
   readonly environment: PayPalEnvironment;
   readonly http: OutgoingHttp;
   readonly paceMs?: number;
 }): PayPalCertificates {
+  const { environment, http, paceMs = 1_000 } = deps;
   const known = makeLru<Known>(keptMax);
   const unknownSince = makeLru<number>(unknownMax);
   const underWay = new Map<string, Promise<FoundCertificates>>();

@@ -5,7 +5,7 @@ import type { VerifiedCallback } from '../payment-provider.js';
 import { fieldsAt, nothing, unreadable, verified } from '../keys/verification.js';
 
 /** The fields that the digest of a message covers (paths of the event). */
-export const paypalFields: readonly string[] = [
+const paypalFields: readonly string[] = [
   'id',
   'event_type',
   'create_time',
@@ -44,7 +44,7 @@ export function readPayPalReport(event: Fields | null, key: string): VerifiedCal
 }
 
 /** Reads an event ("Webhook event names"). A payment's id is its capture's: refunds link to it, disputes name it. */
-export function readPayPalEvent(
+function readPayPalEvent(
   type: string,
   event: unknown,
   occurredAt: string | null,

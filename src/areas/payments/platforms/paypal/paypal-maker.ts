@@ -23,13 +23,11 @@ const linkNames: readonly unknown[] = ['payer-action', 'approve'];
  * takes the money when the service captures it. The number is `invoice_id` too: PayPal refuses a second capture with a
  * known one.
  */
-export function makePayPalMaker({
-  client,
-  now,
-}: {
+export function makePayPalMaker(deps: {
   readonly client: PayPalClient;
   readonly now: () => Date;
 }): PaymentMaker {
+  const { client, now } = deps;
   return { makePayment, capture, refund };
 
   async function makePayment(request: PaymentRequest): Promise<MadePayment> {

@@ -34,7 +34,7 @@ const standardFields: readonly string[] = [
 /** The prefix that makes a raw Ed25519 public key a SubjectPublicKeyInfo (RFC 8410). */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-export type StandardCheck = (content: Buffer, signatures: readonly string[]) => Promise<boolean>;
+type StandardCheck = (content: Buffer, signatures: readonly string[]) => Promise<boolean>;
 
 export const standard = definePlatform({
   name: 'standard',

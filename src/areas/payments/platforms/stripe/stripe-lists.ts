@@ -78,15 +78,12 @@ const objects: readonly StripeList[] = [
  * The key of an event is that of its callback. A place is the name of a list, and the id of the last item that was read.
  * @param livemode undefined accepts both modes
  */
-export function makeStripeLists({
-  client,
-  livemode,
-  now,
-}: {
+export function makeStripeLists(deps: {
   readonly client: StripeClient;
   readonly livemode: boolean | undefined;
   readonly now: () => Date;
 }): Pick<ListingMaker, 'listReports'> {
+  const { client, livemode, now } = deps;
   return {
     listReports: async ({ from, to }, after) => {
       const isRecent = now().getTime() - from.getTime() <= eventsMs;

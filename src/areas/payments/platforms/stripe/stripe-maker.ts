@@ -42,12 +42,8 @@ export function makeStripeMaker(client: StripeClient, now: () => Date): PaymentM
     };
   }
 
-  async function refund({
-    transactionId,
-    amount,
-    orderNumber,
-    idempotencyKey,
-  }: RefundRequest): Promise<MadeRefund> {
+  async function refund(input: RefundRequest): Promise<MadeRefund> {
+    const { transactionId, amount, orderNumber, idempotencyKey } = input;
     const form = [
       ['payment_intent', transactionId],
       ['amount', unitsOf(amount)],

@@ -28,14 +28,10 @@ const rsaSha256 = 'WECHATPAY2-SHA256-RSA2048';
  * callback is the message's id.
  * @param apiV3Keys 32 bytes each, of `PAYMENT_WECHATPAY_API_V3_KEY`
  */
-export function verifyWechatPay({
-  keys,
-  apiV3Keys,
-  ...merchant
-}: WechatPayMerchant & {
-  readonly keys: WechatPayKeys;
-  readonly apiV3Keys: readonly Buffer[];
-}): Verify {
+export function verifyWechatPay(
+  input: WechatPayMerchant & { readonly keys: WechatPayKeys; readonly apiV3Keys: readonly Buffer[] },
+): Verify {
+  const { keys, apiV3Keys, ...merchant } = input;
   return async (callback) => {
     const refusal = await judge(callback);
     return refusal === null ? read(callback.body) : refused(refusal);

@@ -75,14 +75,7 @@ export type WechatPayClient = ReturnType<typeof makeWechatPayClient>;
  * callbacks.
  * @param deps.baseUrl without a slash at its end
  */
-export function makeWechatPayClient({
-  baseUrl,
-  signer,
-  keys,
-  call,
-  now,
-  makeNonce,
-}: {
+export function makeWechatPayClient(deps: {
   readonly baseUrl: string;
   readonly signer: WechatPaySigner;
   readonly keys: WechatPayKeys;
@@ -91,6 +84,7 @@ export function makeWechatPayClient({
   /** Returns up to 32 letters and digits, different for each request. */
   readonly makeNonce: () => string;
 }) {
+  const { baseUrl, signer, keys, call, now, makeNonce } = deps;
   return async (request: WechatPayRequest) => {
     const reply = await call(signed(request));
     // Throws for an error. The platform signs errors too, but TLS is enough for a refusal.

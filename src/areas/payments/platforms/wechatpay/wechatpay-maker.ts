@@ -23,15 +23,12 @@ const descriptionMax = 100;
  * Makes payments of WeChat Pay API v3: a QR code (Native), or a link for phones (H5). With a sub-merchant, the calls are
  * those of partner mode. The platform makes one payment per order number, so a repeated call is the same payment.
  */
-export function makeWechatPayMaker({
-  merchant,
-  client,
-  now,
-}: {
+export function makeWechatPayMaker(deps: {
   readonly merchant: WechatPayMerchant;
   readonly client: WechatPayClient;
   readonly now: () => Date;
 }): PaymentMaker {
+  const { merchant, client, now } = deps;
   const { mchId, appId, subMchId } = merchant;
   const prefix = paymentsPath(merchant);
   const payee =

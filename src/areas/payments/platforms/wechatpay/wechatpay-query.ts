@@ -17,13 +17,11 @@ export function paymentsPath({ subMchId }: WechatPayMerchant): string {
 }
 
 /** Makes the questions about one order and one refund ("Query order", "Query refund"). */
-export function makeWechatPayQueries({
-  merchant,
-  client,
-}: {
+export function makeWechatPayQueries(deps: {
   readonly merchant: WechatPayMerchant;
   readonly client: WechatPayClient;
 }): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+  const { merchant, client } = deps;
   const { mchId, subMchId } = merchant;
   return { query, queryRefund };
 

@@ -18,10 +18,10 @@ export type ApiKeyCommand =
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
 
 /** API keys of one project (src/areas/projects/README.md#rules-of-a-project). Expired keys do not count. */
-export const apiKeysMax = 100;
+const apiKeysMax = 100;
 
 /** The longest life of a key and the default: 365 days, in ms (src/areas/projects/README.md#api-keys). */
-export const apiKeyLifeMs = 365 * 86_400_000;
+const apiKeyLifeMs = 365 * 86_400_000;
 
 /** Returns when a key that is issued now expires. @throws CommandRejected invalid_request */
 export function apiKeyExpiry(expires_at: string | undefined, now: Date): string {

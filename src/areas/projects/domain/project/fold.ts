@@ -56,10 +56,10 @@ export type OfferEntry = {
   readonly expires_at: string;
 };
 
-export type EntitlementGrant = { readonly entitlement: string; readonly source: string };
+type EntitlementGrant = { readonly entitlement: string; readonly source: string };
 
 /** A key as it was issued. `digest`: SHA-256 of the whole key, hexadecimal. */
-export type ApiKeyEntry = Omit<Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'], 'key_id'> & {
+type ApiKeyEntry = Omit<Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'], 'key_id'> & {
   readonly id: string;
   readonly created_at: string;
 };

@@ -33,7 +33,7 @@ export type InvitationCommand =
     };
 
 /** Members of one project, invitations included (src/areas/projects/README.md#rules-of-a-project). */
-export const membersMax = 200;
+const membersMax = 200;
 
 export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, ProjectEvent> = {
   InviteMember: (command, project) => afterExpiry(command, project, invite),

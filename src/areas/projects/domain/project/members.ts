@@ -161,11 +161,7 @@ function removeErased(userId: string, project: ExistingProject): readonly Projec
  * Ends what a member may not have any more in the new role (null: none): API keys, which only admins may use and which a
  * former admin still knows, and invitations to roles that the member does not reach.
  */
-export function rightsLost(
-  project: ExistingProject,
-  userId: string,
-  role: Role | null,
-): readonly ProjectEvent[] {
+function rightsLost(project: ExistingProject, userId: string, role: Role | null): readonly ProjectEvent[] {
   const isAdmin = role !== null && roleAtLeast(role, 'admin');
   const ended = project.invitations.filter(
     (invitation) => invitation.invited_by === userId && !reaches(role, invitation.role),

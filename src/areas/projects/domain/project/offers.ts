@@ -78,13 +78,9 @@ export function offerOwnership(
 
 function offerMade(
   kind: OfferKind,
-  {
-    actorId,
-    userId,
-    offerId,
-    now,
-  }: { readonly actorId: string; readonly userId: string; readonly offerId: string; readonly now: Date },
+  input: { readonly actorId: string; readonly userId: string; readonly offerId: string; readonly now: Date },
 ): ProjectEvent {
+  const { actorId, userId, offerId, now } = input;
   const expires_at = new Date(now.getTime() + offerLifetimeMs).toISOString();
   const data = { offer_id: offerId, kind, user_id: userId, offered_by: actorId, expires_at };
   return { type: 'OfferMade', data };

@@ -33,11 +33,8 @@ export function makeMailShareGuessing(deps: MailDeps & Pick<ShareDeps, 'handler'
       const recipient = share.status === 'open' ? await findRecipient(share) : null;
       if (recipient === null) return;
       const { userId } = recipient;
-      await handler.handle(
-        securityNoticeAggregate.at(event.id),
-        { type: 'MarkMailed', userId, kind, outcome },
-        context,
-      );
+      const command = { type: 'MarkMailed', userId, kind, outcome } as const;
+      await handler.handle(securityNoticeAggregate.at(event.id), command, context);
     },
   });
 }

@@ -27,11 +27,8 @@ export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'
     },
     run: async (_, context, event) => {
       const shareId = event.data.share_id;
-      await handler.handle(
-        securityNoticeAggregate.at(shareId),
-        { type: 'Request', shareId, openedAt: event.recordedAt },
-        context,
-      );
+      const command = { type: 'Request', shareId, openedAt: event.recordedAt } as const;
+      await handler.handle(securityNoticeAggregate.at(shareId), command, context);
     },
   });
 }
@@ -61,11 +58,8 @@ export function makeMailShareOpening(deps: MailDeps & Pick<ShareDeps, 'handler' 
       const recipient = share.status === 'open' ? await findRecipient(share) : null;
       if (recipient === null) return;
       const { userId } = recipient;
-      await handler.handle(
-        securityNoticeAggregate.at(shareId),
-        { type: 'MarkMailed', userId, kind, outcome },
-        context,
-      );
+      const command = { type: 'MarkMailed', userId, kind, outcome } as const;
+      await handler.handle(securityNoticeAggregate.at(shareId), command, context);
     },
   });
 }

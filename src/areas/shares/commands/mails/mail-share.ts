@@ -32,11 +32,8 @@ import { on } from '../../../../event-sourcing/effects/reaction.js';
  * Destroys the key of the addresses and of the message of a request when all its mails have gone, and at the latest when
  * they are not sent any more.
  */
-export function makeForgetShareMails({
-  handler,
-  sealer,
-  clock,
-}: Pick<ShareDeps, 'handler' | 'sealer' | 'clock'>) {
+export function makeForgetShareMails(deps: Pick<ShareDeps, 'handler' | 'sealer' | 'clock'>) {
+  const { handler, sealer, clock } = deps;
   return on(shareMailAggregate, ['ShareMailRequested', 'ShareMailed'], {
     name: 'forget-share-mails',
     hasTimers: true,
@@ -127,20 +124,14 @@ const tooMany: Readonly<Record<ShareMailLimitName, string>> = {
   share_mail_address: 'links have been mailed to one of the addresses too often; wait and try again',
 };
 
-export function makeCountShareMails({
-  limiter,
-}: {
-  readonly limiter: SharedRateLimiter<ShareMailLimitName>;
-}) {
-  return async ({
-    projectId,
-    sentBy,
-    emailDigests,
-  }: {
+export function makeCountShareMails(deps: { readonly limiter: SharedRateLimiter<ShareMailLimitName> }) {
+  const { limiter } = deps;
+  return async (input: {
     readonly projectId: string;
     readonly sentBy: string;
     readonly emailDigests: readonly string[];
   }) => {
+    const { projectId, sentBy, emailDigests } = input;
     const times = emailDigests.length;
     const claims: SharedClaim<ShareMailLimitName>[] = [
       { name: 'share_mail_project', key: projectId, times },
@@ -192,20 +183,15 @@ export function checkShareMail({ to, message }: NewShareMail): {
  * @throws CommandRejected invalid_request, share_not_found, share_not_open, mail_not_configured, email_not_verified,
  * api_key_not_found; TooManyAttempts; StoreUnavailable
  */
-export function makeMailShare({
-  handler,
-  sealer,
-  digests,
-  clock,
-  mailConfigured,
-  findSharedAssets,
-  requireProved,
-  countShareMails,
-}: ShareDeps &
-  Pick<Visits, 'findSharedAssets'> & {
-    readonly requireProved: RequireProved;
-    readonly countShareMails: CountShareMails;
-  }) {
+export function makeMailShare(
+  deps: ShareDeps &
+    Pick<Visits, 'findSharedAssets'> & {
+      readonly requireProved: RequireProved;
+      readonly countShareMails: CountShareMails;
+    },
+) {
+  const { handler, sealer, digests, clock } = deps;
+  const { mailConfigured, findSharedAssets, requireProved, countShareMails } = deps;
   return async (input: MailShareInput, context: CommandContext) => {
     const { projectId, shareId } = input;
     const { addresses, message } = checkShareMail(input);
@@ -224,11 +210,8 @@ export function makeMailShare({
     await countShareMails({ projectId, sentBy, emailDigests });
     const sealed = await sealMails({ projectId, mailId }, addresses, message);
     if (sealed === null) return addresses.length;
-    await handler.handle(
-      shareMailAggregate.at(mailId),
-      { type: 'Request', projectId, shareId, sentBy, ...sealed },
-      context,
-    );
+    const command = { type: 'Request', projectId, shareId, sentBy, ...sealed } as const;
+    await handler.handle(shareMailAggregate.at(mailId), command, context);
     return addresses.length;
   };
 

@@ -36,19 +36,15 @@ const maxAgeSeconds = 300;
  * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are
  * read
  */
-export function makeServePlaylist({
-  clock,
-  handler,
-  readObject,
-  playlistTokens,
-  playlistUrl,
-  findSharedAssets,
-  openAssetStorage,
-}: ShareDeps &
-  Pick<Visits, 'findSharedAssets'> & {
-    readonly playlistUrl: PlaylistUrl;
-    readonly openAssetStorage: OpenAssetStorage;
-  }) {
+export function makeServePlaylist(
+  deps: ShareDeps &
+    Pick<Visits, 'findSharedAssets'> & {
+      readonly playlistUrl: PlaylistUrl;
+      readonly openAssetStorage: OpenAssetStorage;
+    },
+) {
+  const { clock, handler, readObject, playlistTokens } = deps;
+  const { playlistUrl, findSharedAssets, openAssetStorage } = deps;
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });

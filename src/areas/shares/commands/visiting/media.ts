@@ -104,7 +104,7 @@ export function makeSharedMedia(
 const documentTypes: ReadonlySet<string> = new Set(['application/pdf', 'text/plain']);
 
 /** Returns whether browsers show files of a media type in a frame. Parameters do not count. */
-export function isFramedDocument(mediaType: string): boolean {
+function isFramedDocument(mediaType: string): boolean {
   return documentTypes.has((mediaType.split(';')[0] ?? '').trim().toLowerCase());
 }
 

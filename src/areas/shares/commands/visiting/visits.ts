@@ -43,11 +43,8 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
       download: Omit<Downloaded, 'type'>,
       context: CommandContext,
     ): Promise<void> => {
-      await handler.handle(
-        shareAccessAggregate.at(accessId),
-        { type: 'RecordDownload', ...download },
-        context,
-      );
+      const command = { type: 'RecordDownload', ...download } as const;
+      await handler.handle(shareAccessAggregate.at(accessId), command, context);
     },
     /** Records an access that a share counted, after a crash of the request that counted it. */
     recordCountedAccesses: on(shareAggregate, ['ShareUsed'], {
@@ -72,12 +69,8 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
     access: Omit<Recorded, 'type'>,
     context: CommandContext,
   ): Promise<void> {
-    await handler.handle(
-      shareAccessAggregate.at(accessId),
-      { type: 'Record', ...access },
-      context,
-      loadOfNew(context),
-    );
+    const command = { type: 'Record', ...access } as const;
+    await handler.handle(shareAccessAggregate.at(accessId), command, context, loadOfNew(context));
   }
 }
 

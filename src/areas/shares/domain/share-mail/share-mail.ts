@@ -64,7 +64,7 @@ export function allMailed(state: ShareMailState): boolean {
 }
 
 /** The sender's message, in characters. */
-export const shareMailMessageMax = 500;
+const shareMailMessageMax = 500;
 
 /** Checks the sender's message and trims it; null and blank: none. @throws CommandRejected invalid_request */
 export function checkShareMailMessage(message: string | null): string | null {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
 
 /** In code points of the NFC form, which is also hashed (src/security/README.md#passwords). */
-export const sharePasswordMin = 4;
-export const sharePasswordMax = 128;
+const sharePasswordMin = 4;
+const sharePasswordMax = 128;
 
 /** Checks a new password of a share. @throws CommandRejected invalid_request */
 export function checkSharePassword(password: string, field = 'password'): string {

@@ -55,7 +55,7 @@ export type ShareCommand =
 export const throttledEveryMs = 3_600_000;
 
 /** At most one `ShareGuessingLimitReached` is appended in this time, in ms. */
-export const shareGuessedEveryMs = 86_400_000;
+const shareGuessedEveryMs = 86_400_000;
 
 const initialState: ShareState = { status: 'absent' };
 
@@ -189,7 +189,7 @@ export const shareAggregate = defineAggregate<ShareState, ShareCommand, ShareEve
 });
 
 /** An immutable set of the ids of accesses. */
-export interface AccessSet {
+interface AccessSet {
   readonly size: number;
   has(id: string): boolean;
   with(id: string): AccessSet;

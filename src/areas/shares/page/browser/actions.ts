@@ -19,23 +19,16 @@ interface ActionPlaces {
  */
 export function writeActions(
   { actions, versions, versionList }: ActionPlaces,
-  {
-    file,
-    terms,
-    isOfSeveral,
-  }: { readonly file: SharedFile; readonly terms: SharedTerms; readonly isOfSeveral: boolean },
-  {
-    words,
-    formats,
-    abilities,
-    onSave,
-  }: {
+  input: { readonly file: SharedFile; readonly terms: SharedTerms; readonly isOfSeveral: boolean },
+  given: {
     readonly onSave: (id: string) => void;
     readonly words: ShareWords;
     readonly formats: ShareFormats;
     readonly abilities: Abilities;
   },
 ): void {
+  const { words, formats, abilities, onSave } = given;
+  const { file, terms, isOfSeveral } = input;
   const [own] = file.media;
   const renditions = savedVersionsOf(file);
   const links: HTMLElement[] = [];

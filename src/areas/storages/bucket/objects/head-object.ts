@@ -14,11 +14,7 @@ export type ReadObject = ReturnType<typeof makeReadObject>;
 
 export function makeReadObject(calls: BucketCalls) {
   return async (
-    {
-      urls,
-      key,
-      bytesMax,
-    }: {
+    input: {
       readonly urls: BucketUrls;
       /** The whole key in the bucket. */
       readonly key: string;
@@ -26,6 +22,7 @@ export function makeReadObject(calls: BucketCalls) {
     },
     signal?: AbortSignal,
   ) => {
+    const { urls, key, bytesMax } = input;
     const limits = { bodyBytesMax: bytesMax + 1, signal };
     const reply = await callBucket(calls, urls, { method: 'GET', key }, limits);
     if (reply instanceof OutgoingError) return 'away';

@@ -50,13 +50,7 @@ const tokenBytesMax = 2_048;
 
 export function makeListObjects(calls: BucketCalls) {
   return async (
-    {
-      urls,
-      provider,
-      prefix,
-      token,
-      limit,
-    }: {
+    input: {
       readonly urls: BucketUrls;
       readonly provider: DeliveryAddress['provider'];
       /** The beginning of the whole keys; `''` for all. */
@@ -68,6 +62,7 @@ export function makeListObjects(calls: BucketCalls) {
     },
     signal?: AbortSignal,
   ): Promise<ListAnswer> => {
+    const { urls, provider, prefix, token, limit } = input;
     const query = {
       ...(provider === 'cos' ? {} : { 'list-type': '2' }),
       ...(prefix === '' ? {} : { prefix }),
@@ -102,12 +97,9 @@ const unreadable: ListAnswer = { kind: 'refused', failure: { code: 'list_unreada
 
 async function listedIn(
   { body }: OutgoingReply,
-  {
-    provider,
-    prefix,
-    bytesMax,
-  }: Pick<Parameters<ListObjects>[0], 'provider' | 'prefix'> & { readonly bytesMax: number },
+  input: Pick<Parameters<ListObjects>[0], 'provider' | 'prefix'> & { readonly bytesMax: number },
 ): Promise<ListAnswer> {
+  const { provider, prefix, bytesMax } = input;
   const { is, name, root } = await readXml(body);
   if (is === 'cut' && body.length < bytesMax) return { kind: 'away' };
   const isCut = root === null ? null : flagOf(root, 'IsTruncated');

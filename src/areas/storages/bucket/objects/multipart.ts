@@ -57,15 +57,10 @@ export function makeMultipart(calls: BucketCalls) {
       return id === '' || id.length > 1_024 ? { failure: 'away' } : id;
     },
     /** Lists the parts after the number `after` to `after + limit` (1 to 1,000), on all pages of the bucket. */
-    listParts: async ({
-      urls,
-      key,
-      bucketUploadId: uploadId,
-      after,
-      limit,
-    }: Of<{ readonly after: number; readonly limit: number }>): Promise<
-      readonly ListedPart[] | MultipartFailureReply
-    > => {
+    listParts: async (
+      input: Of<{ readonly after: number; readonly limit: number }>,
+    ): Promise<readonly ListedPart[] | MultipartFailureReply> => {
+      const { urls, key, bucketUploadId: uploadId, after, limit } = input;
       const all: ListedPart[] = [];
       const endMs = now().getTime() + listMs;
       // Each page has a higher marker.

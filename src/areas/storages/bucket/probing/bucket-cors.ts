@@ -118,17 +118,10 @@ export type SetBucketCors = ReturnType<typeof makeSetBucketCors>;
 /** The reply is cut off at 64 KiB, and a cut configuration is not readable. */
 export function makeSetBucketCors({ http: client, now }: BucketCalls) {
   return async (
-    {
-      urls,
-      origins,
-      ruleFor,
-    }: {
-      readonly urls: StorageUrls;
-      readonly origins: readonly string[];
-      readonly ruleFor: CorsRuleFor;
-    },
+    input: { readonly urls: StorageUrls; readonly origins: readonly string[]; readonly ruleFor: CorsRuleFor },
     signal: AbortSignal,
   ): Promise<SetCorsResult> => {
+    const { urls, origins, ruleFor } = input;
     const http = forAccount(client, urls.account);
     try {
       const got = await send('GET', undefined);

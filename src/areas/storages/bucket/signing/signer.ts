@@ -79,7 +79,7 @@ export interface PresignRequest extends HeaderRequest {
   readonly expiresInSeconds: number;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }

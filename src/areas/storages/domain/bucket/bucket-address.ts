@@ -4,7 +4,7 @@ import { isHostName } from './endpoint.js';
 import { type StorageProvider, isProviderHost, publicServiceHost, serviceHost } from './region.js';
 
 /** The parts of an address that differ between the service and its clients. */
-export type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
+type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
 
 export interface BucketAddress {
   readonly provider: StorageProvider;
@@ -53,11 +53,10 @@ function bucketOrigin(provider: StorageProvider, bucket: string, origin: URL): B
 }
 
 /** Returns the region that signatures contain; `''` for `cos` where neither field names it. */
-export function regionOf({
-  provider,
-  endpoint,
-  region,
-}: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'region'>): string {
+export function regionOf(
+  configuration: Pick<StorageConfiguration, 'provider' | 'endpoint' | 'region'>,
+): string {
+  const { provider, endpoint, region } = configuration;
   if (region !== '') return region;
   const implied = endpoint === '' ? null : serviceHost(provider, new URL(endpoint).hostname).region;
   return implied ?? defaultRegions[provider];

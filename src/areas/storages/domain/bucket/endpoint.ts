@@ -67,14 +67,10 @@ export type EndpointField = 'endpoint' | 'public_endpoint';
  * @throws CommandRejected invalid_request
  */
 export function checkEndpoint(
-  {
-    provider,
-    bucket,
-    endpoint,
-    field = 'endpoint',
-  }: { provider: StorageProvider; bucket: string; endpoint: string; field?: EndpointField },
+  input: { provider: StorageProvider; bucket: string; endpoint: string; field?: EndpointField },
   allowsHttp: AllowsHttp,
 ): string {
+  const { provider, bucket, endpoint, field = 'endpoint' } = input;
   if (endpoint === '') return '';
   const url = parseOrigin(endpoint, field);
   const address = url.hostname.replace(/^\[(.*)\]$/, '$1');

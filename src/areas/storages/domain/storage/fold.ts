@@ -4,7 +4,7 @@ import type { StorageEvent } from './events.js';
 import type { TestWarning } from '../delivery/test-failure.js';
 
 export const storageStatus = z.enum(['pending', 'testing', 'active', 'failed', 'disabled']);
-export type StorageStatus = z.infer<typeof storageStatus>;
+type StorageStatus = z.infer<typeof storageStatus>;
 
 export type StorageConnection = Pick<
   StorageConfiguration,

@@ -17,7 +17,6 @@ import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
 import type { TestResult } from '../delivery/test-failure.js';
 
 export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
-export type { StorageConnection } from './fold.js';
 
 export type StorageCommand =
   | {

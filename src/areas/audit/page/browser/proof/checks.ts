@@ -14,15 +14,12 @@ export interface Checked {
 const attemptsMax = 3;
 
 /** The checks of the page: the checkpoint, and each shown event. */
-export function makePageChecks({
-  client,
-  kept,
-  onChecked,
-}: {
+export function makePageChecks(deps: {
   readonly client: Pick<ServiceClient, 'getJson' | 'getText' | 'getBytes'>;
   readonly kept: Kept;
   readonly onChecked: (checked: Checked) => void;
 }) {
+  const { client, kept, onChecked } = deps;
   let verdict: PageVerdict = { kind: 'unchecked', reason: 'No check has run.' };
   let proven: { readonly size: number; readonly note: string; readonly leaves: ProvenLeaves } | null = null;
   /** The note after which a newer one was asked for already. */

@@ -59,15 +59,7 @@ const pagesMax = 10;
 const checksAtOnce = 4;
 
 /** The list of events of one search, each with its mark. */
-export function makeEventList({
-  list,
-  more,
-  note,
-  client,
-  names,
-  mark,
-  onContradictions,
-}: {
+export function makeEventList(deps: {
   readonly list: HTMLElement;
   readonly more: HTMLButtonElement;
   readonly note: HTMLElement;
@@ -77,6 +69,7 @@ export function makeEventList({
   /** Receives the indexes of the shown events that contradict the checkpoint. */
   readonly onContradictions: (indexes: readonly number[]) => void;
 }) {
+  const { list, more, note, client, names, mark, onContradictions } = deps;
   /** Replies for an earlier search are dropped. */
   let search = 0;
   let goOn: (() => void) | null = null;

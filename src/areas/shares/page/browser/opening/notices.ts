@@ -3,9 +3,7 @@ import { makeCountdown } from './renewal.js';
 import type { ShareFormats } from '../player/formats.js';
 import type { ShareWords } from '../texts.js';
 
-/** The panel in place of a share that does not open. */
-export type Notices = ReturnType<typeof makeNotices>;
-
+/** Makes the panel in place of a share that does not open. */
 export function makeNotices(given: { readonly words: ShareWords; readonly formats: ShareFormats }) {
   const { words } = given;
   const panel = byId('notice', HTMLElement);

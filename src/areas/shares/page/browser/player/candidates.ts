@@ -1,6 +1,6 @@
 import type { MediaFile, SharedFile } from '../opening/share-reply.js';
 
-export type ViewerKind = 'image' | 'video' | 'audio' | 'document';
+type ViewerKind = 'image' | 'video' | 'audio' | 'document';
 
 /** A file that the page can try to show, and the element that shows it. */
 export interface PreviewCandidate {
@@ -42,7 +42,7 @@ export function savedVersionsOf({ media: [, ...renditions] }: SharedFile): reado
 }
 
 /** Returns whether all browsers show an image of the type. */
-export function isShownImage(mediaType: string): boolean {
+function isShownImage(mediaType: string): boolean {
   return imageTypes.has(essenceOf(mediaType));
 }
 

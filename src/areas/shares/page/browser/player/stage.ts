@@ -23,15 +23,7 @@ const slowAfterMs = 20_000;
  * The part of the page that shows one file.
  * @param mayHaveExpired whether the URLs are at their end; `renew` then fetches others
  */
-export function makeStage({
-  place,
-  remark,
-  words,
-  formats,
-  abilities,
-  mayHaveExpired,
-  renew,
-}: {
+export function makeStage(deps: {
   readonly place: HTMLElement;
   readonly remark: HTMLElement;
   readonly words: ShareWords;
@@ -40,6 +32,7 @@ export function makeStage({
   readonly mayHaveExpired: () => boolean;
   readonly renew: () => void;
 }) {
+  const { place, remark, words, formats, abilities, mayHaveExpired, renew } = deps;
   let scene: Scene | null = null;
   let slowTimer = 0;
 
