@@ -17,7 +17,7 @@ const collection = 'assets@1.1';
 const ids = Array.from({ length: 150 }, (_, n) => `asset-${String(n).padStart(3, '0')}`);
 
 /** Reads all that the file holds, in each way that the service reads, and checks it as the service does. */
-function readAll(path: string): unknown {
+function readAll(path: string) {
   const connection = openReader(path);
   const where = { field: 'project_id', equals: 'project-1' } as const;
   const limit = 500;
@@ -50,7 +50,7 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
       const { readModelStore, close } = await openReadModels(directory);
       const copy = join(directory, 'copy');
       const path = join(copy, 'read-models.db');
-      const truths: unknown[] = [];
+      const truths: ReturnType<typeof readAll>[] = [];
       let whole: readonly (readonly [path: string, bytes: Buffer])[] = [];
       mkdirSync(copy);
       const isLog = file.endsWith('-wal');
@@ -92,7 +92,7 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
         const at = Math.floor(random() * bytes.length);
         bytes.writeUInt8(bytes.readUInt8(at) ^ (1 + Math.floor(random() * 255)), at);
         writeFileSync(flipped, bytes);
-        let read: unknown;
+        let read: ReturnType<typeof readAll>;
         try {
           read = readAll(path);
         } catch (error) {
@@ -107,7 +107,7 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
         // or nothing that the service reads has changed. A changed write-ahead log ends at an earlier commit.
         t.true(
           truths.some((truth) => isDeepStrictEqual(read, truth)),
-          `byte ${at}: ${inspect(read)}`,
+          `byte ${at} of ${bytes.length}: ${truths.map((truth) => differences(read, truth)).join('; ')}`,
         );
         outcomes.same += 1;
       }
@@ -116,4 +116,15 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
       else t.true(outcomes.found > flips / 3);
     });
   }
+}
+
+/** Names the reads that returned something else, with both results. */
+function differences(read: object, truth: object): string {
+  const others = new Map(Object.entries(truth));
+  const differing = Object.entries(read).filter(
+    ([name, found]) => !isDeepStrictEqual(found, others.get(name)),
+  );
+  return differing
+    .map(([name, found]) => `${name}: ${inspect(found)}, not ${inspect(others.get(name))}`)
+    .join();
 }
