@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
+import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import { version } from '../../src/version.js';
 import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
 
@@ -26,6 +27,23 @@ test('Wrong usage ends with 2, and help and version with 0', async (t) => {
     t.is(stdout, '');
     t.regex(stderr, says);
   }
+});
+
+test('The list of nodes has every page', async (t) => {
+  // Given a service that answers with two pages
+  const data = await makeDataDirectory();
+  t.teardown(() => data.remove());
+  const service = await listenForOperators(controlSocketPath(data.path), ({ url = '' }, response) => {
+    const [id, next_cursor] = url.includes('cursor=second') ? ['n2', null] : ['n1', 'second'];
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items: [{ id }], next_cursor }));
+  });
+  t.teardown(() => service.close());
+  // When the command lists the nodes
+  const { stdout, stderr } = await runCli(data.path, ['node', 'list', '--json']);
+  // Then
+  t.is(stderr, '');
+  t.deepEqual(JSON.parse(stdout), { items: [{ id: 'n1' }, { id: 'n2' }] });
 });
 
 test('Commands change, drain, resume and remove a node', async (t) => {

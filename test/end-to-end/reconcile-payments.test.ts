@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
 import { makeReconcileDaily } from '../../src/areas/payments/commands/callbacks/reconcile-daily.js';
+import { runDailyTasks } from '../../src/composition/tasks/daily-tasks.js';
 import { makeOperators } from '../../src/composition/operators.js';
 import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
@@ -159,6 +160,20 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   t.is((await one(context)).size, 0);
   clock.advance(1_000_000);
   t.is((await one(context)).size, 1);
+});
+
+test('The daily tasks of a process ask the platforms', async (t) => {
+  // Given an order that is paid without a callback
+  const { platform, service } = await givenWechatPayService(t);
+  const order = await service.place();
+  t.is((await service.pay(order.path)).status, 200);
+  platform.pay(order.number);
+  // When the tasks run, then the order is granted
+  const stopping = new AbortController();
+  const tasks = runDailyTasks(service.services, stopping.signal);
+  await service.becomes(order.path, 'fulfilled');
+  stopping.abort();
+  await t.notThrowsAsync(tasks);
 });
 
 const refundBy = (

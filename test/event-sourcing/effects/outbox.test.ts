@@ -88,6 +88,15 @@ test('A record with many messages lets others have their turn after each', async
   t.deepEqual(attempts, [...keys, ...keys, ...keys]);
 });
 
+test('The attempts of a lane begin at least its spacing apart', async (t) => {
+  const { outbox, lane, attempts, remove } = await given(['outbox/mail/1', 'outbox/mail/2']);
+  const startedMs = performance.now();
+  t.teardown(outbox.open({ ...lane('mail', remove), spacingMs: 500 }));
+  await eventually('both attempts', () => attempts.length === 2);
+  // The clock of the outbox counts whole milliseconds.
+  t.true(performance.now() - startedMs >= 498);
+});
+
 test('A record is attempted when it is written, again when it is due, and after an error', async (t) => {
   const { outbox, lane, put, attempts, errors, remove } = await given([]);
   let fails = true;

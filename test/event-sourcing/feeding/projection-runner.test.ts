@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
 import { counterLabelsProjection, countersProjection, writeCounters } from '../../support/kernel/counters.js';
 import { foldOfLog, storedDocuments, givenProcess, givenWorld } from '../../support/kernel/world.js';
@@ -34,7 +35,8 @@ const openingsProjection: AnyProjection = {
 
 test('Every view is active, and is live once it has reached the head at start', async (t) => {
   const { clock, log, documents, makeProcess } = await given();
-  const process = await makeProcess();
+  const lease = makeSoleLease('process 1');
+  const process = await makeProcess({ lease });
   const runner = await process.startProjections();
   t.false(runner.live().reached);
   await clock.advance(0);
@@ -54,6 +56,10 @@ test('Every view is active, and is live once it has reached the head at start', 
       ['counters@1.1', 'live', head, true, null],
       ['counter_labels@1.1', 'live', head, true, null],
     ],
+  );
+  t.deepEqual(
+    [...lease.progress().values()].map(({ state }) => state),
+    ['running', 'running'],
   );
   for (const projection of [countersProjection, counterLabelsProjection]) {
     t.deepEqual(await storedDocuments(documents, `${projection.name}@1.1`), await foldOfLog(log, projection));

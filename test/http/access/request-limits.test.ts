@@ -10,6 +10,7 @@ import { noContent } from '../../../src/http/replies/reply.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
+import { makeRequestLimits, trackRequest } from '../../../src/http/access/request-limits.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { refusalOfEndlessWork } from '../../support/given/given-request-limits.js';
 
@@ -199,6 +200,32 @@ test('A reply that comes after the limit is dropped', async (t) => {
   end();
   t.is((await http.ask('/alive')).status, 200);
   t.false(http.logLines.some((line) => line.includes('"level":50')));
+});
+
+test('Many requests share one timer', async (t) => {
+  // Given 100 requests under way, one of which needs the state
+  let checks = 0;
+  let checked = (): void => undefined;
+  const first = new Promise<void>((resolve) => (checked = resolve));
+  const answers = { awaySinceMs: () => null };
+  const awaySinceMs = () => {
+    checks += 1;
+    setImmediate(checked);
+    return null;
+  };
+  const availability = { eventStore: answers, readModels: answers, state: { awaySinceMs } };
+  const limits = makeRequestLimits({ availability, clock: makeTestClock() });
+  const [one, ...others] = Array.from({ length: 100 }, stall);
+  const runs = others.map(({ work }) => limits.run(trackRequest(), [], work));
+  if (one !== undefined) runs.push(limits.run(trackRequest(), ['state'], one.work));
+  // When they are checked
+  // The timer of the limits alone does not keep a process alive.
+  await Promise.race([first, setTimeout(10_000)]);
+  await setTimeout(50);
+  // Then they are not checked once for each of them
+  t.true(checks > 0 && checks < 10, `${checks} checks`);
+  for (const work of [one, ...others]) work?.end();
+  await Promise.all(runs);
 });
 
 test('By default a request takes at most 2 s while a store that it needs is away', async (t) => {

@@ -62,6 +62,15 @@ test('The document is at most 256 KiB, and is compressed for who accepts it', as
   }
 });
 
+test('A read takes If-None-Match exactly where it can answer 304', async (t) => {
+  const { paths } = await published(t);
+  for (const [path, { get }] of Object.entries(paths)) {
+    const names = (get?.parameters ?? []).map(({ $ref }) => $ref);
+    const isTaken = names.includes('#/components/parameters/If-None-Match');
+    t.is(isTaken, get?.responses['304'] !== undefined, path);
+  }
+});
+
 test('Every tag has a description, and the document names contact and licence', async (t) => {
   const document = await published(t);
   const tags = document['tags'] as readonly { readonly name: string; readonly description: string }[];

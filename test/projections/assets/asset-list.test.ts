@@ -42,19 +42,20 @@ test('A search that finds little ends its page after a bound of documents, and g
   );
 });
 
+const asset = {
+  ...{ project_id: 'p', storage_id: 's', object_key: 'k', renditions: [] },
+  ...{ name: 'x', media_type: 'a/b', size: 1, tags: ['Wedding'] },
+};
+
+test('A search for assets that wait for their upload reads no complete asset', (t) => {
+  for (const media_type of [undefined, 'a/b']) {
+    const mark = findingMark('p', { media_type, upload: 'pending' }) ?? '';
+    t.true(indexesOf({ ...asset, upload: 'pending' }).found_by.includes(mark));
+    t.false(indexesOf({ ...asset, upload: 'complete' }).found_by.includes(mark));
+  }
+});
+
 test('A search for complete assets of a tag reads no asset that waits for its upload', (t) => {
-  const asset = {
-    ...{
-      project_id: 'p',
-      storage_id: 's',
-      object_key: 'k',
-      renditions: [],
-      name: 'x',
-      media_type: 'a/b',
-      size: 1,
-    },
-    tags: ['Wedding'],
-  };
   const mark = findingMark('p', { tag: 'wedding', upload: 'complete' }) ?? '';
   t.true(indexesOf({ ...asset, upload: 'complete' }).found_by.includes(mark));
   t.false(indexesOf({ ...asset, upload: 'pending' }).found_by.includes(mark));

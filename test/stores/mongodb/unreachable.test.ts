@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
-import { openMongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
+import { isUnreachable, openMongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
 import { eventually } from '../../support/eventually.js';
 import { realClock } from '../../support/fakes/clock.js';
 import { makeFakeMongoDb, nothingFound } from '../../support/fakes/fake-mongodb.js';
@@ -40,6 +40,7 @@ test('A server that refuses connections stops the start with a sentence', async 
     error.message,
     /MONGODB_URL names cannot be reached; check that it runs and the address: .*ECONNREFUSED/,
   );
+  t.true(isUnreachable(error), 'a later attempt may succeed');
 });
 
 test('A listener that accepts connections and stays silent stops the start within the time limit', async (t) => {
@@ -79,11 +80,12 @@ test('A server that refuses the password or the rights stops the start with a se
     codeName: 'Unauthorized',
     errmsg: 'command requires authentication',
   });
-  await t.throwsAsync(openMongoDbStores({ ...given, url: server.url }), {
+  const error = await t.throwsAsync(openMongoDbStores({ ...given, url: server.url }), {
     instanceOf: StoreUnavailable,
     message:
       'MongoDB refused the connection: Unauthorized (13); check the user, password and rights in MONGODB_URL',
   });
+  t.false(isUnreachable(error), 'no later attempt succeeds');
 });
 
 test('The error for an unusable URL leaves out its password', async (t) => {

@@ -135,6 +135,16 @@ test('An ended session changes no password', async (t) => {
   t.is(await outcome(), 'session_ended');
 });
 
+test('A change of password finds no user when the account is erased during it', async (t) => {
+  const { stores, change, userId, eraseUser, next } = await given();
+  const open: typeof stores.sealer.open = async (...sealed) => {
+    await eraseUser({ userId }, next());
+    return stores.sealer.open(...sealed);
+  };
+  const overtaken = givenCommands({ ...stores, sealer: { ...stores.sealer, open } });
+  t.is(await outcomeOf(change({}, overtaken)), 'user_not_found');
+});
+
 test('The service does not acknowledge a change of password while the read-model store is away', async (t) => {
   const { lost, options } = losableDocuments();
   const { change } = await given(options);

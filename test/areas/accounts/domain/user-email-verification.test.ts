@@ -34,6 +34,8 @@ const attempted: UserEvent = {
 const voided: UserEvent = { type: 'CredentialsVoided', data: {} };
 const banned: UserEvent = { type: 'UserBanned', data: {} };
 const session = { id: enrolment_id, epoch: 0 };
+const mailed: UserEvent = { type: 'EmailVerificationMailed', data: { verification_id, outcome: 'accepted' } };
+const markMailed: UserCommand = { type: 'MarkEmailVerificationMailed', verification_id, outcome: 'accepted' };
 const prove: UserCommand = { type: 'ProveEmailInSession', verification_id, session };
 const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailVerification', verification_id, now });
 const request = (now: Date, id = otherChangeId): UserCommand => ({
@@ -70,6 +72,11 @@ test('Five attempts use a code up, and its time ends it', (t) => {
 });
 
 testDecisions(userAggregate, {
+  'The mail of a code is noted once, and not after a newer code': [
+    [[userRegistered, requested], markMailed, [mailed]],
+    [[userRegistered, requested, mailed], markMailed, []],
+    [[userRegistered, requested], { ...markMailed, verification_id: otherChangeId }, []],
+  ],
   'A proved address gets no code, and a code of an earlier address proves nothing': [
     [[userRegistered, requested, emailVerified], request(later(1, 60_000)), 'address_proved'],
     [

@@ -5,6 +5,7 @@ import {
 } from '../../../../src/areas/accounts/commands/email/unproved.js';
 import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { MailRefused } from '../../../../src/mail/errors.js';
@@ -78,6 +79,11 @@ type Account = Awaited<ReturnType<Scene['signUp']>> & { readonly name: string };
 const order = { plan_id: 'capacity-100g', provider: 'standard' } as const;
 const place = ({ commands, next }: Scene, { user }: Account) =>
   commands.placeOrder({ buyer: { user_id: user.id, guarded: null }, ...order }, next());
+const orderOf = async ({ stores }: Scene, { user }: Account) => {
+  const log = await logOf(stores);
+  const placed = log.find(({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id);
+  return placed?.stream.slice('order-'.length) ?? '';
+};
 const project = async ({ commands, next }: Scene, { user }: Account) =>
   (await commands.createProject({ ownerId: user.id, name: 'Film' }, next())).resource.id;
 const mail = (scene: Scene, { user }: Account) => scene.mailed(user.id);
@@ -104,12 +110,20 @@ const kinds: Readonly<Record<string, Kind>> = {
     ends: 42,
     on: {
       1: place,
-      35: async ({ commands, stores, next }, { user }) => {
-        const placed = (await logOf(stores)).find(
-          ({ type, data }) => type === 'OrderPlaced' && data['user_id'] === user.id,
-        );
-        const orderId = placed?.stream.slice('order-'.length) ?? '';
-        return commands.cancelOrder({ user_id: user.id, order_id: orderId }, next());
+      35: async (scene, account) => {
+        const order_id = await orderOf(scene, account);
+        return scene.commands.cancelOrder({ user_id: account.user.id, order_id }, scene.next());
+      },
+    },
+  },
+  'expired order': {
+    ends: 42,
+    on: {
+      1: place,
+      35: async (scene, account) => {
+        const target = { aggregate: orderAggregate, id: await orderOf(scene, account) };
+        const expire = { type: 'Expire', now: scene.stores.clock.now() } as const;
+        return scene.stores.handler.handle(target, expire, scene.next());
       },
     },
   },
@@ -192,7 +206,7 @@ async function erasedOf(scene: Scene, accounts: ReadonlyMap<string, Account>): P
   return all.filter(([, status]) => status === 'erased').map(([name]) => name);
 }
 
-test('Of 16 kinds of accounts without a proved address exactly the idle ones are erased, each on its day, after a warning', async (t) => {
+test('Of 17 kinds of accounts without a proved address exactly the idle ones are erased, each on its day, after a warning', async (t) => {
   const scene = await given(t);
   const start = scene.stores.clock.now().getTime();
   const accounts = new Map<string, Account>();

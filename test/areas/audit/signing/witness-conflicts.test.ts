@@ -30,12 +30,14 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
     cosignatures: known === 0 ? {} : { 'witness.example': { line: '', size: known } },
   };
   const found: (string | null)[] = [];
+  const isAhead: (boolean | undefined)[] = [];
   while (left.length > 0) {
     await witnesses.offer(signed);
     found.push(witnesses.statuses()[0]?.found ?? null);
+    isAhead.push(witnesses.statuses()[0]?.isAhead);
     nowMs += 20_000;
   }
-  return { asked, found };
+  return { asked, found, isAhead };
 }
 
 test('A witness that answers 409 without a size to a checkpoint of its size has cosigned another root', async (t) => {
@@ -75,6 +77,7 @@ test('A larger size of a witness is a contradiction after a while, and a refused
     null,
     'the witness witness.example has cosigned 61 events, and the last checkpoint has 60',
   ]);
+  t.deepEqual(ahead.isAhead, [true, false]);
   // An error between the two replies begins the time again.
   const broken = await offer([
     [409, '61\n'],
