@@ -13,7 +13,7 @@ const roundMs = 24 * 3_600_000;
 const retryMs = 60_000;
 
 /**
- * Checks read-models.db after the start and once a day, in a thread for each round, at about 10,000 documents a second on an
+ * Checks read-models.db after the start and once a day, in a thread for each round, at about 7,000 documents a second on an
  * idle machine. A pause follows each slice. It grows with the load of the main thread: a busy process checks a fifth of the time.
  * @returns a function that ends the checks
  */
