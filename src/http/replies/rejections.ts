@@ -80,7 +80,7 @@ const renamed: Readonly<Record<Renamed, ErrorCode>> = {
 
 /** Returns the error code over HTTP for a rejection of a command; null for a code that no command has. `errorStatus` gives the status. */
 export function errorOfRejection(code: string): ErrorCode | null {
-  if (code in renamed) return renamed[code as Renamed];
+  if (Object.hasOwn(renamed, code)) return renamed[code as Renamed];
   if (code.endsWith('_not_found')) return 'not_found';
-  return code in errorStatus ? (code as ErrorCode) : null;
+  return Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : null;
 }
