@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Clock } from '../kit/time/clock.js';
+import { gaugesOf, secondsSince } from './gauges.js';
 
 /** The values of the audit log's metrics: src/areas/audit/README.md#audit-log. */
 interface AuditMetrics {
@@ -20,14 +21,7 @@ export function registerAuditMetrics(
   clock: Pick<Clock, 'now'>,
   audit: { readonly status: () => AuditMetrics; readonly sweptAt: () => Date | null },
 ): void {
-  const gauge = (name: string, help: string, value: () => number): Gauge =>
-    new Gauge({
-      ...{ name, help, registers: [registry] },
-      collect() {
-        this.set(value());
-      },
-    });
-  const secondsSince = (at: Date): number => (clock.now().getTime() - at.getTime()) / 1_000;
+  const gauge = gaugesOf(registry);
   gauge(
     'stowage_audit_size',
     'Events in the audit log, up to 10 s old where another process sequences.',
@@ -44,7 +38,7 @@ export function registerAuditMetrics(
     () => {
       const { log, signed } = audit.status();
       if (signed === null || (log?.size ?? 0) <= signed.size) return 0;
-      return secondsSince(new Date(signed.signed_at));
+      return secondsSince(clock, new Date(signed.signed_at));
     },
   );
   gauge(
@@ -62,29 +56,21 @@ export function registerAuditMetrics(
     'Seconds since this process last compared all tiles with the log; -1 before the first time.',
     () => {
       const at = audit.sweptAt();
-      return at === null ? -1 : secondsSince(at);
+      return at === null ? -1 : secondsSince(clock, at);
     },
   );
-  const gaugeOfWitnesses = (
-    name: string,
-    help: string,
-    value: (witness: AuditMetrics['witnesses'][number]) => number,
-  ): Gauge =>
-    new Gauge({
-      ...{ name, help, labelNames: ['witness'], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const witness of audit.status().witnesses) this.set({ witness: witness.name }, value(witness));
-      },
-    });
-  gaugeOfWitnesses(
+  const ofWitnesses = (value: (witness: AuditMetrics['witnesses'][number]) => number) => () =>
+    audit.status().witnesses.map((one) => [{ witness: one.name }, value(one)] as const);
+  gauge(
     'stowage_audit_witness_size',
     'Events under the last cosignature that this process got from a witness.',
-    ({ size }) => size,
+    ofWitnesses(({ size }) => size),
+    ['witness'],
   );
-  gaugeOfWitnesses(
+  gauge(
     'stowage_audit_witness_awaited',
     '1 while a witness has not answered since this process started: the first signature waits for it.',
-    ({ isAwaited }) => Number(isAwaited),
+    ofWitnesses(({ isAwaited }) => Number(isAwaited)),
+    ['witness'],
   );
 }

@@ -1,12 +1,9 @@
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Clock } from '../kit/time/clock.js';
-import type {
-  ProjectionRunner,
-  ProjectionStatus,
-} from '../event-sourcing/feeding/projectors/projection-runner.js';
-import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import type { ProjectionRunner } from '../event-sourcing/feeding/projectors/projection-runner.js';
 import type { ReactionStatus } from '../event-sourcing/effects/reaction-runner.js';
 import type { Page } from '../event-sourcing/views/views.js';
+import { gaugesOf, secondsSince } from './gauges.js';
 
 /** Registers the metrics besides HTTP: the process, and the progress of each projection and each reaction. */
 export function registerMetrics(
@@ -18,22 +15,20 @@ export function registerMetrics(
     readonly reactions: () => readonly ReactionStatus[];
   },
 ): void {
-  const projections = (): readonly ProjectionStatus[] => running.projections()?.statuses() ?? [];
-  const secondsSince = (at: Date | null): number =>
-    at === null ? 0 : (clock.now().getTime() - at.getTime()) / 1000;
   const gauge = (
     name: string,
     help: string,
     label: string,
-    values: () => readonly (readonly [string, number])[],
-  ): Gauge =>
-    new Gauge({
-      ...{ name, help, labelNames: [label], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const [labelled, value] of values()) this.set({ [label]: labelled }, value);
-      },
-    });
+    values: () => Iterable<readonly [string, number]>,
+  ): void => {
+    gaugesOf(registry)(name, help, () => Array.from(values(), ([of, value]) => [{ [label]: of }, value]), [
+      label,
+    ]);
+  };
+  const ofProjections = (value: (status: ReturnType<ProjectionRunner['statuses']>[number]) => number) => () =>
+    (running.projections()?.statuses() ?? []).map((one) => [one.collection, value(one)] as const);
+  const ofReactions = (value: (status: ReactionStatus) => number) => () =>
+    running.reactions().map((one) => [one.name, value(one)] as const);
   collectDefaultMetrics({ register: registry });
   gauge(
     'stowage_projection_lag_seconds',
@@ -51,44 +46,44 @@ export function registerMetrics(
     'stowage_projection_stopped',
     '1 for a projection that an event or a store stopped for good; the log says why.',
     'collection',
-    () => projections().map(({ collection, state }) => [collection, Number(state === 'stopped')]),
+    ofProjections(({ state }) => Number(state === 'stopped')),
   );
   gauge(
     'stowage_projection_quarantined',
     'Streams that a projection cannot take in; stowage projection list names them.',
     'collection',
-    () => projections().map(({ collection, quarantined = 0 }) => [collection, quarantined]),
+    ofProjections(({ quarantined = 0 }) => quarantined),
   );
   gauge(
     'stowage_reaction_quarantined',
     'Events that a reaction cannot serve, because an event cannot be read; stowage projection list names them.',
     'reaction',
-    () => running.reactions().map(({ name, quarantined }) => [name, quarantined]),
+    ofReactions(({ quarantined }) => quarantined),
   );
   gauge(
     'stowage_reaction_open_events',
     'Events that a reaction has taken and that have no outcome yet.',
     'reaction',
-    () => running.reactions().map(({ name, open }) => [name, open]),
+    ofReactions(({ open }) => open),
   );
   gauge(
     'stowage_reaction_lag_seconds',
     'Age of the oldest event that waits for its outcome; 0 when none does.',
     'reaction',
-    () => running.reactions().map(({ name, oldestOpenAt }) => [name, secondsSince(oldestOpenAt)]),
+    ofReactions(({ oldestOpenAt }) => secondsSince(clock, oldestOpenAt)),
   );
   gauge(
     'stowage_reaction_stopped',
     '1 for a reaction that an event or a store stopped for good; the log says why.',
     'reaction',
-    () => running.reactions().map(({ name, state }) => [name, Number(state === 'stopped')]),
+    ofReactions(({ state }) => Number(state === 'stopped')),
   );
 }
 
 /** The largest count. It is enough to show that an operator should look. */
 const waitingMax = 100;
 
-/** Registers gauges of payments that wait for an operator. They have no value while read models are unavailable. */
+/** Registers gauges of payments that wait for an operator. */
 export function registerPaymentMetrics(
   registry: Registry,
   clock: Pick<Clock, 'now'>,
@@ -107,60 +102,35 @@ export function registerPaymentMetrics(
     };
   },
 ): void {
-  new Gauge({
-    name: 'stowage_payments_waiting',
-    help: `Payments that wait for an operator, by the list that shows them; ${waitingMax} are that many or more.`,
-    labelNames: ['list'],
-    registers: [registry],
-    async collect() {
-      this.reset();
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_payments_waiting',
+    `Payments that wait for an operator, by the list that shows them; ${waitingMax} are that many or more.`,
+    async () => {
       const page = { limit: waitingMax };
-      try {
-        const [unmatched, review] = await Promise.all([
-          paymentCallbacks.unmatched(page),
-          orders.inReview(page),
-        ]);
-        this.set({ list: 'unmatched' }, unmatched.length);
-        this.set({ list: 'review' }, review.length);
-      } catch (error) {
-        unlessAway(error);
-      }
+      const [unmatched, review] = await Promise.all([
+        paymentCallbacks.unmatched(page),
+        orders.inReview(page),
+      ]);
+      return [
+        [{ list: 'unmatched' }, unmatched.length],
+        [{ list: 'review' }, review.length],
+      ];
     },
-  });
-  new Gauge({
-    name: 'stowage_payments_in_review',
-    help: `Payments in review by reason, counted among the first ${waitingMax}.`,
-    labelNames: ['reason'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      try {
-        for (const [reason, count] of await orders.reviewReasons(waitingMax)) this.set({ reason }, count);
-      } catch (error) {
-        unlessAway(error);
-      }
+    ['list'],
+  );
+  gauge(
+    'stowage_payments_in_review',
+    `Payments in review by reason, counted among the first ${waitingMax}.`,
+    async () => Array.from(await orders.reviewReasons(waitingMax), ([reason, count]) => [{ reason }, count]),
+    ['reason'],
+  );
+  gauge(
+    'stowage_payments_unmatched_oldest_seconds',
+    'How long ago the oldest callback was received that waits for an operator; 0 when none does.',
+    async () => {
+      const [oldest] = await paymentCallbacks.unmatched({ limit: 1 });
+      return secondsSince(clock, oldest === undefined ? null : new Date(oldest.received_at));
     },
-  });
-  new Gauge({
-    name: 'stowage_payments_unmatched_oldest_seconds',
-    help: 'How long ago the oldest callback was received that waits for an operator; 0 when none does.',
-    registers: [registry],
-    async collect() {
-      // `reset` would set a gauge without labels to 0, which means that none waits.
-      this.remove();
-      try {
-        const [oldest] = await paymentCallbacks.unmatched({ limit: 1 });
-        const ageMs = oldest === undefined ? 0 : clock.now().getTime() - Date.parse(oldest.received_at);
-        // Another process may have received it, and its clock may be ahead.
-        this.set(Math.max(0, ageMs) / 1000);
-      } catch (error) {
-        unlessAway(error);
-      }
-    },
-  });
-}
-
-/** Ignores unavailable read models, because the gauges of the projections show them. @throws every other error */
-function unlessAway(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
+  );
 }

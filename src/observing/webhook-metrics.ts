@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { gaugesOf, secondsSince } from './gauges.js';
 
 /** Counts of this process since its start, by endpoint. */
 export interface WebhookCounters {
@@ -42,52 +43,38 @@ export function registerWebhookMetrics(
   clock: { now(): Date },
   webhooks: { readonly counters: WebhookCounters; readonly active: () => readonly ActiveWebhook[] },
 ): void {
+  const gauge = gaugesOf(registry);
   const { counters, active } = webhooks;
-  const gauge = (
-    name: string,
-    help: string,
-    labelNames: readonly string[],
-    values: () => readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[],
-  ): Gauge =>
-    new Gauge({
-      ...{ name, help, labelNames: [...labelNames], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const [labels, value] of values()) this.set(labels, value);
-      },
-    });
+  const ofActive = (value: (webhook: ActiveWebhook) => number) => () =>
+    active().map((one) => [{ endpoint: one.endpointId }, value(one)] as const);
   gauge(
     'stowage_webhook_attempts',
     'Attempts of this process to deliver an event, by outcome: delivered, failed or gone.',
-    ['endpoint', 'outcome'],
     () => counters.attempts().map(([endpoint, outcome, count]) => [{ endpoint, outcome }, count]),
+    ['endpoint', 'outcome'],
   );
   gauge(
     'stowage_webhook_given_up',
     'Deliveries that this process gave up after three days; stowage webhooks failed lists them.',
-    ['endpoint'],
     () => counters.givenUp().map(([endpoint, count]) => [{ endpoint }, count]),
+    ['endpoint'],
   );
   gauge(
     'stowage_webhook_pending',
     'Messages that wait for an attempt, for the endpoints that this process feeds.',
+    ofActive(({ pending }) => pending),
     ['endpoint'],
-    () => active().map(({ endpointId: endpoint, pending }) => [{ endpoint }, pending]),
   );
   gauge(
     'stowage_webhook_oldest_pending_seconds',
     'How long the resource that waits longest has waited; 0 when none does.',
+    ofActive(({ oldestAt }) => secondsSince(clock, oldestAt)),
     ['endpoint'],
-    () =>
-      active().map(({ endpointId: endpoint, oldestAt }) => {
-        const ageMs = oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime();
-        return [{ endpoint }, Math.max(0, ageMs) / 1_000];
-      }),
   );
   gauge(
     'stowage_webhook_stopped',
     '1 for an endpoint that answered 410, or that an event stopped; the log says why.',
+    ofActive(({ state }) => Number(state !== 'delivering')),
     ['endpoint'],
-    () => active().map(({ endpointId: endpoint, state }) => [{ endpoint }, Number(state !== 'delivering')]),
   );
 }

@@ -1,17 +1,19 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { countAfter } from '../event-sourcing/feeding/read-log.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { Position } from '../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { gaugesOf, secondsSince } from './gauges.js';
 
 /** Registers the release of the process, as a gauge of 1 with labels. */
 export function registerBuildInfo(registry: Registry, version: string): void {
-  new Gauge({
-    name: 'stowage_build_info',
-    help: '1, with the version of the service and of Node as labels.',
-    labelNames: ['version', 'node'],
-    registers: [registry],
-  }).set({ version, node: process.versions.node }, 1);
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_build_info',
+    '1, with the version of the service and of Node as labels.',
+    () => [[{ version, node: process.versions.node }, 1]],
+    ['version', 'node'],
+  );
 }
 
 /** @param server of the link of the event store */
@@ -19,43 +21,33 @@ export function registerServerInfo(
   registry: Registry,
   server: () => { readonly product: string; readonly version: string } | null,
 ): void {
-  new Gauge({
-    name: 'stowage_event_store_info',
-    help: '1, with the product and the version that the event store names as labels. Absent with embedded stores.',
-    labelNames: ['product', 'version'],
-    registers: [registry],
-    collect() {
-      this.reset();
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_event_store_info',
+    '1, with the product and the version that the event store names as labels. Absent with embedded stores.',
+    () => {
       const known = server();
-      if (known !== null) this.set({ ...known }, 1);
+      return known === null ? [] : [[{ ...known }, 1]];
     },
-  });
-}
-
-/** How many hashes a pool computes, and how many wait for a thread. */
-interface HashLoad {
-  readonly running: number;
-  readonly waiting: number;
+    ['product', 'version'],
+  );
 }
 
 /** Registers the queues of password hashes. @param pools by name: those of accounts and of shares */
 export function registerHashMetrics(
   registry: Registry,
-  pools: Readonly<Record<string, { readonly load: () => HashLoad }>>,
+  pools: Readonly<Record<string, { readonly load: () => Readonly<Record<'running' | 'waiting', number>> }>>,
 ): void {
-  new Gauge({
-    name: 'stowage_hashes',
-    help: 'Password hashes by pool and state: running on a thread, or waiting for one.',
-    labelNames: ['pool', 'state'],
-    registers: [registry],
-    collect() {
-      for (const [pool, { load }] of Object.entries(pools)) {
-        const { running, waiting } = load();
-        this.set({ pool, state: 'running' }, running);
-        this.set({ pool, state: 'waiting' }, waiting);
-      }
-    },
-  });
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_hashes',
+    'Password hashes by pool and state: running on a thread, or waiting for one.',
+    () =>
+      Object.entries(pools).flatMap(([pool, { load }]) =>
+        Object.entries(load()).map(([state, count]) => [{ pool, state }, count] as const),
+      ),
+    ['pool', 'state'],
+  );
 }
 
 /** Registers the mails of the outbox. @param figures null while another process delivers them */
@@ -64,23 +56,17 @@ export function registerMailMetrics(
   clock: { now(): Date },
   figures: () => { readonly records: number; readonly oldestAt: Date | null } | null,
 ): void {
-  new Gauge({
-    name: 'stowage_mail_outbox',
-    help: 'Mails of the outbox that this process delivers and that the mail server has not accepted.',
-    registers: [registry],
-    collect() {
-      this.set(figures()?.records ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'stowage_mail_outbox_oldest_seconds',
-    help: 'The age of the oldest of these mails; 0 when none waits.',
-    registers: [registry],
-    collect() {
-      const { oldestAt = null } = figures() ?? {};
-      this.set(oldestAt === null ? 0 : Math.max(0, clock.now().getTime() - oldestAt.getTime()) / 1_000);
-    },
-  });
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_mail_outbox',
+    'Mails of the outbox that this process delivers and that the mail server has not accepted.',
+    () => figures()?.records ?? 0,
+  );
+  gauge(
+    'stowage_mail_outbox_oldest_seconds',
+    'The age of the oldest of these mails; 0 when none waits.',
+    () => secondsSince(clock, figures()?.oldestAt ?? null),
+  );
 }
 
 /** The largest count. It is enough to show that a view lags. */
@@ -99,27 +85,33 @@ export function registerBehindMetrics(
     readonly readAll: EventStore['readAll'];
   },
 ): void {
-  new Gauge({
-    name: 'stowage_projection_events_behind',
-    help: `Events that a view does not contain yet; ${behindMax} are that many or more.`,
-    labelNames: ['view'],
-    registers: [registry],
-    async collect() {
-      this.reset();
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_projection_events_behind',
+    `Events that a view does not contain yet; ${behindMax} are that many or more.`,
+    async () => {
       // Views that lag mostly stand at one position.
-      const counts = new Map<Position | null, Promise<number>>();
-      const count = async (after: Position | null): Promise<number> =>
-        (await countAfter(deps, after, behindMax)).count;
-      for (const { view, position, lags } of deps.views()) {
-        if (lags && !counts.has(position)) counts.set(position, count(position));
+      const counts = new Map<Position | null, number | null>();
+      const count = async (after: Position | null): Promise<number | null> => {
         try {
-          this.set({ view }, lags ? ((await counts.get(position)) ?? 0) : 0);
+          return (await countAfter(deps, after, behindMax)).count;
         } catch (error) {
-          if (!(error instanceof StoreUnavailable)) throw error;
+          // The other views still have their 0.
+          if (error instanceof StoreUnavailable) return null;
+          throw error;
         }
+      };
+      const views = deps.views();
+      for (const { position, lags } of views) {
+        if (lags && !counts.has(position)) counts.set(position, await count(position));
       }
+      return views.flatMap(({ view, position, lags }) => {
+        const behind = lags ? (counts.get(position) ?? null) : 0;
+        return behind === null ? [] : [[{ view }, behind] as const];
+      });
     },
-  });
+    ['view'],
+  );
 }
 
 export interface NodeCheckMetrics {
@@ -146,7 +138,7 @@ export function makeNodeCheckMetrics(): NodeCheckMetrics {
   };
 }
 
-/** Registers how many nodes have each status. They have no value while read models are unavailable. */
+/** Registers how many nodes have each status. */
 export function registerNodeMetrics(
   registry: Registry,
   deps: {
@@ -155,21 +147,17 @@ export function registerNodeMetrics(
     readonly list: () => Promise<readonly { readonly status: string }[]>;
   },
 ): void {
-  new Gauge({
-    name: 'stowage_nodes',
-    help: 'Registered nodes by the status that the peer list shows.',
-    labelNames: ['status'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      try {
-        const nodes = await deps.list();
-        for (const status of deps.statuses) {
-          this.set({ status }, nodes.filter((node) => node.status === status).length);
-        }
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-      }
+  const gauge = gaugesOf(registry);
+  gauge(
+    'stowage_nodes',
+    'Registered nodes by the status that the peer list shows.',
+    async () => {
+      const nodes = await deps.list();
+      return deps.statuses.map((status) => [
+        { status },
+        nodes.filter((node) => node.status === status).length,
+      ]);
     },
-  });
+    ['status'],
+  );
 }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { gaugesOf } from '../gauges.js';
 import {
   OutcomeUnknown,
   StoreUnavailable,
@@ -83,24 +84,7 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
     ...{ labelNames: ['call', 'outcome'] as const, buckets, registers: [] },
   });
   const damaged = new Set<string>();
-  const damagedStreams = new Gauge({
-    name: 'stowage_damaged_streams',
-    help: `Streams that lack events or were deleted, as this process has found since its start; ${damagedMax} are that many or more.`,
-    registers: [],
-    collect() {
-      this.set(damaged.size);
-    },
-  });
   const pending = { events: 0, read_models: 0, state: 0 };
-  const writes = new Gauge({
-    name: 'stowage_writes_pending',
-    help: 'Writes that wait for their turn or for an answer of the store.',
-    labelNames: ['store'],
-    registers: [],
-    collect() {
-      for (const [store, count] of Object.entries(pending)) this.set({ store }, count);
-    },
-  });
 
   return {
     of: (store) => (name) => {
@@ -115,8 +99,19 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
     },
     streamDamaged,
     register: (registry) => {
-      for (const metric of [appends, conflicts, calls, writes, damagedStreams])
-        registry.registerMetric(metric);
+      for (const metric of [appends, conflicts, calls]) registry.registerMetric(metric);
+      const gauge = gaugesOf(registry);
+      gauge(
+        'stowage_damaged_streams',
+        `Streams that lack events or were deleted, as this process has found since its start; ${damagedMax} are that many or more.`,
+        () => damaged.size,
+      );
+      gauge(
+        'stowage_writes_pending',
+        'Writes that wait for their turn or for an answer of the store.',
+        () => Object.entries(pending).map(([store, count]) => [{ store }, count]),
+        ['store'],
+      );
     },
   };
 
