@@ -48,24 +48,38 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
       // Given read models with documents, indexes and a record, which come in several commits
       const directory = givenDirectory(t);
       const { readModelStore, close } = await openReadModels(directory);
-      const copy = join(directory, 'copy');
-      const path = join(copy, 'read-models.db');
+      let copies = 0;
       const truths: ReturnType<typeof readAll>[] = [];
-      let whole: readonly (readonly [path: string, bytes: Buffer])[] = [];
-      mkdirSync(copy);
+      let whole: readonly (readonly [name: string, bytes: Buffer])[] = [];
       const isLog = file.endsWith('-wal');
-      const restore = (): void => {
-        for (const [name, bytes] of whole) writeFileSync(name, bytes);
-        rmSync(`${path}-shm`, { force: true });
+      /**
+       * Reads a copy. Each has a folder for itself: SQLite closes a connection when its statements are collected, and until then
+       * the process shares the index of the write-ahead log among the connections to one file.
+       */
+      const readCopy = (changed?: Buffer): ReturnType<typeof readAll> => {
+        const copy = join(directory, `copy-${(copies += 1)}`);
+        mkdirSync(copy);
+        try {
+          for (const [name, bytes] of whole)
+            writeFileSync(join(copy, name), name === file ? (changed ?? bytes) : bytes);
+          return readAll(join(copy, 'read-models.db'));
+        } finally {
+          rmSync(copy, { recursive: true });
+        }
       };
       const keep = (): void => {
         const names = isLog ? ['read-models.db', file] : [file];
-        whole = names.map((name) => [join(copy, name), readFileSync(join(directory, name))]);
-        restore();
-        truths.push(readAll(path));
+        whole = names.map((name) => [name, readFileSync(join(directory, name))]);
+        truths.push(readCopy());
       };
-      await readModelStore.ensureCollection('users@1.1', ['email']);
-      await readModelStore.ensureCollection(collection, ['project_id', 'name']);
+      if (isLog) keep();
+      for (const [name, indexes] of [
+        ['users@1.1', ['email']],
+        [collection, ['project_id', 'name']],
+      ] as const) {
+        await readModelStore.ensureCollection(name, indexes);
+        if (isLog) keep();
+      }
       const writes = ids.map((id, n): DocumentWrite => {
         const body = { project_id: `project-${n % 3}`, name: `${id}.mp4`, size: n };
         return {
@@ -81,20 +95,17 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
       }
       await close();
       if (!isLog) keep();
-      const flipped = join(copy, file);
-      const original = whole.find(([name]) => name === flipped)?.[1] ?? Buffer.alloc(0);
+      const original = whole.find(([name]) => name === file)?.[1] ?? Buffer.alloc(0);
       const random = makeSeededRandom(20_261_122);
       const outcomes = { found: 0, same: 0 };
       for (let flip = 0; flip < flips; flip += 1) {
         // When a byte of the file changes
-        restore();
         const bytes = Buffer.from(original);
         const at = Math.floor(random() * bytes.length);
         bytes.writeUInt8(bytes.readUInt8(at) ^ (1 + Math.floor(random() * 255)), at);
-        writeFileSync(flipped, bytes);
         let read: ReturnType<typeof readAll>;
         try {
-          read = readAll(path);
+          read = readCopy(bytes);
         } catch (error) {
           // Then it is damage
           t.true(
