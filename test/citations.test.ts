@@ -6,7 +6,6 @@ import test from 'ava';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = ['src', 'projections', 'test', 'docs', 'scripts', 'clients', 'examples', '.ci'];
 const rootFiles = /^(README\.md|CHANGELOG\.md|\.dependency-cruiser\.cjs|eslint\.config\.js|ava.*\.js)$/;
-const roomPages = /^src\/(.*\/)?README\.md$/;
 const readable = /(\.(ts|js|mjs|cjs|md|py|sh)|^\.ci\/[a-z-]+)$/;
 
 /** A citation: the path of a document, with a heading's slug or without. The index is that of its first character. */
@@ -76,11 +75,22 @@ function linksIn(file: string, markdown: string): readonly Citation[] {
   return citations;
 }
 
-/** Files that a room's README names by their path from the root, as the tests of its invariants. */
+/** The files of the program and its tests. */
+const sourceFiles = ['src', 'projections', 'test'].flatMap((folder) =>
+  readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+);
+
+/**
+ * Files that a document names: by their path from the root, as the tests of an invariant, or by the end of the path, as the
+ * modules of a room.
+ */
 function filesNamedIn(file: string, markdown: string): readonly Citation[] {
-  if (!roomPages.test(file)) return [];
-  const pattern = /`((?:src|test|projections)\/[\w./-]+)`/g;
-  return [...markdown.matchAll(pattern)].map(({ index, 1: path = '' }) => ({ index, path, slug: null }));
+  if (!file.endsWith('.md') || file === 'CHANGELOG.md') return [];
+  const pattern = /`((?:src|test|projections)\/[\w./-]+|[\w./-]+\.ts)`/g;
+  return [...markdown.matchAll(pattern)].map(({ index, 1: named = '' }) => {
+    const [path = named] = sourceFiles.filter((source) => source.endsWith(`/${named}`));
+    return { index, path, slug: null };
+  });
 }
 
 /** Whether the index stands in a comment of TypeScript. */

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-client.js';
 import { order } from '../messages/messages.js';
 import { browse, factsOf, failureOf, givenAlipay, merchantKeys, paymentRequest } from './given-makers.js';
 import { pluck } from '../../../../support/given/pluck.js';
@@ -129,6 +130,33 @@ test('A gateway that is silent, slow, fails or signs with another key leaves the
   // then
   t.is(await failureOf(maker.query(order)), 'outcome_unknown reply_not_genuine');
 });
+
+const replies = [
+  ['20000', 'isp.unknow-error', 'outcome_unknown isp.unknow-error'],
+  ['20000', null, 'outcome_unknown 20000'],
+  ['40004', 'ACQ.SYSTEM_ERROR', 'outcome_unknown ACQ.SYSTEM_ERROR'],
+  ['40004', 'ACQ.REFUND_ROLL_BACK_FAIL', 'outcome_unknown ACQ.REFUND_ROLL_BACK_FAIL'],
+  ['40005', 'isv.app-call-limited', 'unavailable isv.app-call-limited'],
+  ['40004', 'ACQ.TRADE_HAS_CLOSE', 'refused ACQ.TRADE_HAS_CLOSE'],
+  ['40004', 'words, with a name', 'refused 40004'],
+] as const;
+
+for (const [code, subCode, failure] of replies) {
+  test(`Alipay's code ${code} with ${subCode ?? 'no detail'} means ${failure.split(' ')[0] ?? ''}`, async (t) => {
+    const answer = { code, ...(subCode === null ? {} : { sub_code: subCode }) };
+    const ask = makeAlipayClient({
+      signer: { appId: 'app', privateKey: merchantKeys.privateKey, gateway: 'https://alipay.example' },
+      publicKeys: [],
+      call: () =>
+        Promise.resolve({
+          ...{ status: 200, headers: {} },
+          body: Buffer.from(JSON.stringify({ alipay_trade_query_response: answer })),
+        }),
+      now: () => new Date(0),
+    });
+    t.is(await failureOf(ask({ method: 'alipay.trade.query', content: {} })), failure);
+  });
+}
 
 test('Alipay takes yuan only', async (t) => {
   const { maker } = await givenAlipay(t);
