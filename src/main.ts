@@ -152,7 +152,6 @@ async function start(deps: {
 
   // 2. The stores. A server that is away delays the start, and ends none.
   const onWarning = (sentence: string): void => {
-    log.logger.warn({ problem: sentence }, 'an insecure or discouraged setting of a connection');
     tell(`stowage: ${sentence}`);
   };
   // Compose and Kubernetes mount secrets so by default, so this is no error.

@@ -1,8 +1,13 @@
 import test from 'ava';
+import type { Logger } from 'pino';
 import { checkConnections } from '../../src/composition/opening/connections.js';
 import { distinctLinks, makeStoreLinks } from '../../src/composition/opening/store-reports.js';
 import { ConfigProblem, readConfig } from '../../src/config/config.js';
+import { openWatchedStores } from '../../src/composition/opening/open-watched-stores.js';
+import type { Stores } from '../../src/composition/opening/open-stores.js';
 import { realClock } from '../support/fakes/clock.js';
+import { partial } from '../support/fakes/partial.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
 
 const check = (environment: Readonly<Record<string, string>>): readonly string[] =>
   checkConnections(readConfig(environment));
@@ -87,4 +92,31 @@ test('A link names the hosts of a store and no secret, and one MongoDB is one li
     distinctLinks(embedded).map(({ name }) => name),
     ['the event store', 'the read models', 'the state'],
   );
+});
+
+test('The start logs each warning about a connection', async (t) => {
+  const config = readConfig({
+    ...keyEnvironment,
+    EVENTSTOREDB_URL: 'esdb://ada:canary@127.0.0.1:2113?tls=false',
+  });
+  const warned: unknown[] = [];
+  const warn = (fields: unknown): void => {
+    warned.push(fields);
+  };
+  const logger = partial<Logger>({ warn: warn });
+  const stores = partial<Stores>({
+    eventStore: partial({}),
+    readModelStore: partial({}),
+    stateStore: partial({}),
+  });
+  await openWatchedStores(
+    config,
+    { stores },
+    { clock: realClock, random: Math.random, log: { logger, flush: () => Promise.resolve() } },
+  );
+  t.deepEqual(
+    warned,
+    checkConnections(config).map((problem) => ({ problem })),
+  );
+  t.is(warned.length, 1);
 });

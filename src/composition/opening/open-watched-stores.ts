@@ -35,7 +35,7 @@ export interface StoreOptions {
   readonly stores?: Stores;
   /** The links whose availability follows the calls of the stores; by default new ones. */
   readonly links?: StoreLinks;
-  /** Receives a sentence about a setting that works and should be another; by default it is logged. */
+  /** Receives each sentence that is logged about a setting that works and should be another. */
   readonly onWarning?: (sentence: string) => void;
   /** Waits for a server that is away until the signal aborts; by default such a server is an error. */
   readonly waiting?: AbortSignal;
@@ -69,20 +69,20 @@ export async function openWatchedStores(
   { clock, random, log: { logger } }: { readonly clock: Clock; readonly random: Random; readonly log: Log },
 ): Promise<WatchedStores> {
   const { links = makeStoreLinks(config, clock), waiting } = options;
-  const {
-    onFatal = (error: Error) => {
+  const onFatal =
+    options.onFatal ??
+    ((error: Error): void => {
       logger.fatal({ error: error.message }, 'a store cannot be used any more');
-    },
-    onWarning = (sentence: string) => {
-      logger.warn({ problem: sentence }, 'an insecure or discouraged setting of a connection');
-    },
-  } = options;
+    });
   requirePrivateDirectory(config.dataDirectory);
   if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
     // This check reports missing keys at once, even while a server is unavailable.
     loadKeys({ settings: readKeySettings(config.secret), keyFile: config.keysFile ?? null });
   }
-  for (const warning of checkConnections(config)) onWarning(warning);
+  for (const problem of checkConnections(config)) {
+    logger.warn({ problem }, 'an insecure or discouraged setting of a connection');
+    options.onWarning?.(problem);
+  }
   const storeMetrics = makeStoreMetrics();
   const { streamDamaged: onStreamDamaged } = storeMetrics;
   const opened =
