@@ -4,7 +4,12 @@ import { servedNote } from '../../../../src/areas/audit/signing/audit-records.js
 import { restartType } from '../../../../src/areas/audit/tree/log-accumulator.js';
 import { leafHash } from '../../../../src/areas/audit/tree/merkle.js';
 import { isSignedBy, makeNoteSigner, parseNote, parseVkey } from '../../../../src/areas/audit/tree/note.js';
-import { parseWitnesses, type PostText } from '../../../../src/areas/audit/signing/witnesses.js';
+import {
+  parseWitnesses,
+  type PostText,
+  witnessProblem,
+  type WitnessStatus,
+} from '../../../../src/areas/audit/signing/witnesses.js';
 import {
   auditSeed,
   type AuditProcess,
@@ -15,6 +20,7 @@ import {
 import { eventually } from '../../../support/eventually.js';
 import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
+import { partial } from '../../../support/fakes/partial.js';
 import { givenWitness, origin, postByFetch } from '../../../support/given/audit-signing.js';
 
 /** A log whose checkpoints a witness cosigns, over real HTTP. */
@@ -162,4 +168,17 @@ test('A line that is no witness is named by its number', (t) => {
     t.throws(() => parseWitnesses(`# comment\n\n${line}\n`), { message: /^line 3 of AUDIT_WITNESSES/ });
   }
   t.deepEqual(parseWitnesses('# none\n'), []);
+});
+
+test('A status shows the contradiction of a witness first, and says when the first signature waits for it', (t) => {
+  const shown = (problem: string | null, isAwaited: boolean, found?: string | null) =>
+    witnessProblem(partial<WitnessStatus>({ problem, isAwaited, found }));
+  t.is(shown(null, true), null);
+  t.is(shown('no answer', false), 'no answer');
+  t.is(shown('no answer', false, null), 'no answer');
+  t.is(
+    shown('no answer', true),
+    'no answer; it has not answered since the start, and the first signature waits for it',
+  );
+  t.is(shown('no answer', true, 'another root'), 'another root');
 });
