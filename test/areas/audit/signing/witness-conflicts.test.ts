@@ -17,8 +17,9 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
   const verifier = parseVkey(makeNoteSigner('witness.example', auditSeed).vkey);
   if (verifier === null) throw new Error('no key');
   let nowMs = 0;
+  const answered = new Set<string>();
   const witnesses = makeWitnesses({
-    answered: new Set(),
+    answered,
     witnesses: [{ verifier, url: 'https://witness.example' }],
     tree: { consistency: () => Promise.resolve([]) },
     post,
@@ -37,7 +38,7 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
     isAhead.push(witnesses.statuses()[0]?.isAhead);
     nowMs += 20_000;
   }
-  return { asked, found, isAhead };
+  return { asked, found, isAhead, hasAnswered: answered.size > 0 };
 }
 
 test('A witness that answers 409 without a size to a checkpoint of its size has cosigned another root', async (t) => {
@@ -89,3 +90,19 @@ test('A larger size of a witness is a contradiction after a while, and a refused
   t.deepEqual(refused.asked, ['old 30']);
   t.regex(refused.found[0] ?? '', /refuses the consistency proof to 60 events/);
 });
+
+for (const [status, hasAnswered] of [
+  [400, true],
+  [403, true],
+  [404, true],
+  [408, false],
+  [425, false],
+  [429, false],
+  [302, false],
+  [500, false],
+  [503, false],
+] as const) {
+  test(`The status ${status} of a witness is ${hasAnswered ? 'an' : 'no'} answer`, async (t) => {
+    t.is((await offer([[status, '']])).hasAnswered, hasAnswered);
+  });
+}
