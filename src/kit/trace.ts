@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
   context,
@@ -12,11 +11,10 @@ import {
   trace,
   TraceFlags,
 } from '@opentelemetry/api';
+import { carried, carrying } from './work-context.js';
 
 /* Traces: src/http/README.md#traces. The API does nothing until an operator loads an SDK of OpenTelemetry beside the program. */
 
-/** The span that the present work belongs to. Its trace id is the correlation id of events. */
-const current = new AsyncLocalStorage<SpanContext>();
 const tracer = trace.getTracer('stowage');
 
 /** The trace of one request. */
@@ -43,7 +41,8 @@ export function traceRequest(
   const own = isOfSdk ? span.spanContext() : childOf(parent);
   return {
     id: own.traceId,
-    run: (work) => current.run(own, isOfSdk ? () => context.with(trace.setSpan(active, span), work) : work),
+    run: (work) =>
+      carrying({ span: own }, isOfSdk ? () => context.with(trace.setSpan(active, span), work) : work),
     end: ({ route, status }) => {
       if (!isOfSdk) return;
       if (route !== null) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
@@ -58,7 +57,7 @@ export function traceRequest(
 export function inTraceOf<Result>(correlationId: string, work: () => Result): Result {
   const traceId = correlationId.replaceAll('-', '');
   if (!/^(?!0{32})[0-9a-f]{32}$/.test(traceId)) return work();
-  return current.run(childOf({ traceId, traceFlags: TraceFlags.SAMPLED }), work);
+  return carrying({ span: childOf({ traceId, traceFlags: TraceFlags.SAMPLED }) }, work);
 }
 
 /** Runs a command in a span that names it and its stream. */
@@ -67,7 +66,7 @@ export function traceCommand<Result>(
   stream: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const parent = current.getStore() ?? null;
+  const parent = carried().span ?? null;
   const attributes = { 'stowage.command': name, 'stowage.stream': stream };
   const span = startSpan(name, { attributes }, parent);
   if (!span.isRecording()) return work();
@@ -86,13 +85,13 @@ export function traceCommand<Result>(
 
 /** Returns the field that each log line of traced work has. */
 export function traceField(): { readonly trace_id?: string } {
-  const traceId = current.getStore()?.traceId;
+  const traceId = carried().span?.traceId;
   return traceId === undefined ? {} : { trace_id: traceId };
 }
 
 /** Returns the header for an outgoing request of traced work. */
 export function traceHeader(): { readonly traceparent?: string } {
-  const own = current.getStore();
+  const own = carried().span;
   if (own === undefined) return {};
   return { traceparent: `00-${own.traceId}-${own.spanId}-0${own.traceFlags & TraceFlags.SAMPLED}` };
 }

@@ -1,4 +1,4 @@
-import { type Returned, countReturned } from '../../event-sourcing/ports/event-store.js';
+import { carrying } from '../../kit/work-context.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';
 import { HttpError } from '../replies/error-codes.js';
@@ -27,10 +27,10 @@ export type ChargeWork = (name: WorkLimit, key: RateKey) => void;
 export function makeWorkCharges(limiter: Limiter): WorkCharges {
   return {
     begin: () => {
-      const returned: Returned = { count: 0 };
+      const returned = { count: 0 };
       const charged: (readonly [WorkLimit, RateKey])[] = [];
       return {
-        run: (work) => countReturned(returned, work),
+        run: (work) => carrying({ returned }, work),
         charge: (name, key) => {
           const { allowed, retryAfterSeconds: retryAfter } = limiter.probe(name, key);
           // No figures: those of the other limits count requests.

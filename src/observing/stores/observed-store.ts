@@ -1,5 +1,6 @@
 import { StoreUnavailable, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
-import { type EventStore, type LogPage, currentCount } from '../../event-sourcing/ports/event-store.js';
+import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
+import { carried } from '../../kit/work-context.js';
 import type { ReadModelStore, SelectedDocuments } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { Availability } from './availability.js';
@@ -105,7 +106,8 @@ const sizes: Readonly<Record<string, (result: never) => number>> = {
 
 /** Counts what a store of events or documents returns to the work that asks for it. */
 export const noteReturned: StoreObserver = (name) => {
-  const [returned, size] = [currentCount(), sizes[name] as ((result: unknown) => number) | undefined];
+  const { returned } = carried();
+  const size = sizes[name] as ((result: unknown) => number) | undefined;
   if (returned === undefined || size === undefined) return undefined;
   return (end) => {
     if ('result' in end) returned.count += size(end.result);
