@@ -83,7 +83,7 @@ const orderedPlace = z
 /** Makes the query of a list with several orders, the first of which is the default. */
 export function orderedQuery<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
   return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, 'OrderedCursor').extend({
-    sort: z.enum(sorts).default(sorts[0]).meta({ description: '`-` is for descending.' }),
+    sort: z.enum(sorts).default(sorts[0]).describe('`-` is for descending.'),
   });
 }
 
@@ -100,11 +100,16 @@ export async function readOrderedPage<Item>(
   return listed({ items, next: next === null ? null : `${sort} ${next}` });
 }
 
+/** Makes the schema of an object without other fields, which the published document names. */
+export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
+}
+
 /** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   const page = z.strictObject({
     items: z.array(item),
-    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
   });
   const id = z.globalRegistry.get(item)?.id;
   return id === undefined ? page : page.meta({ id: `${id}Page` });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageItemsMax } from '../../../projections/paging.js';
+import { namedObject, pageItemsMax } from '../../../projections/paging.js';
 import type { RateLimit } from '../../security/rates/rate-limit.js';
 import { contentTag } from '../replies/reply.js';
 import { idempotencyKeyMs } from '../access/idempotency.js';
@@ -51,35 +51,33 @@ payments. Each change is an event that can be replayed and proven.</p>
 `;
 }
 
-const overview = z
-  .strictObject({
-    service: z.literal('stowage'),
-    version: z.string(),
-    documentation: z.url(),
-    openapi: z.url(),
-    password_rules: z.string().meta({ description: 'The rules for a new password, for people.' }),
-    available: z.strictObject({
-      mail: z.boolean().meta({ description: 'Whether codes, invitations and notices are mailed.' }),
-      passkeys: z.boolean().meta({ description: 'Whether browsers accept passkeys of this address.' }),
+const overview = namedObject('ServiceOverview', {
+  service: z.literal('stowage'),
+  version: z.string(),
+  documentation: z.url(),
+  openapi: z.url(),
+  password_rules: z.string().describe('The rules for a new password, for people.'),
+  available: z.strictObject({
+    mail: z.boolean().describe('Whether codes, invitations and notices are mailed.'),
+    passkeys: z.boolean().describe('Whether browsers accept passkeys of this address.'),
+  }),
+  areas: z.array(
+    z.strictObject({
+      name: z.string(),
+      about: z.string(),
+      paths: z.array(z.string()).describe('Where its calls are.'),
     }),
-    areas: z.array(
-      z.strictObject({
-        name: z.string(),
-        about: z.string(),
-        paths: z.array(z.string()).meta({ description: 'Where its calls are.' }),
-      }),
-    ),
-    limits: z.strictObject({
-      body_bytes: z.int(),
-      page_items: z.int(),
-      idempotency_seconds: z.int().meta({ description: 'How long an `Idempotency-Key` is known.' }),
-      requests_at_once: z.int().meta({ description: 'Of a user, a session or an API key.' }),
-      rates: z
-        .record(z.string(), z.strictObject({ limit: z.int(), seconds: z.int() }))
-        .meta({ description: 'How many requests pass in how many seconds.' }),
-    }),
-  })
-  .meta({ id: 'ServiceOverview' });
+  ),
+  limits: z.strictObject({
+    body_bytes: z.int(),
+    page_items: z.int(),
+    idempotency_seconds: z.int().describe('How long an `Idempotency-Key` is known.'),
+    requests_at_once: z.int().describe('Of a user, a session or an API key.'),
+    rates: z
+      .record(z.string(), z.strictObject({ limit: z.int(), seconds: z.int() }))
+      .describe('How many requests pass in how many seconds.'),
+  }),
+});
 
 export interface HomeRouteDeps {
   readonly version: string;

@@ -8,23 +8,22 @@ import type { PreparedBody } from '../replies/reply.js';
 import { type Route, routesOf } from '../route.js';
 import { makeDocsRoutes, makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
+import { namedObject } from '../../../projections/paging.js';
 
-const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
+const health = namedObject('Health', { status: z.literal('ok') });
 
 const fine: z.output<typeof health> = { status: 'ok' };
 
-const jwks = z
-  .strictObject({
-    keys: z.array(
-      z.looseObject({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        kid: z.string(),
-        x: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'JsonWebKeySet' });
+const jwks = namedObject('JsonWebKeySet', {
+  keys: z.array(
+    z.looseObject({
+      kty: z.literal('OKP'),
+      crv: z.literal('Ed25519'),
+      kid: z.string(),
+      x: z.string(),
+    }),
+  ),
+});
 
 export interface ServiceRouteDeps extends HomeRouteDeps {
   readonly readiness: Readiness;

@@ -7,16 +7,15 @@ import { noFields } from '../../../http/route-spec.js';
 import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 import { emailVerificationSeconds } from '../commands/email/email-verification.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const addressRevert = z
-  .strictObject({
-    email: emailField.meta({ description: 'The former address.' }),
-    code: z
-      .string()
-      .max(64)
-      .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
-  })
-  .meta({ id: 'AddressRevert' });
+const addressRevert = namedObject('AddressRevert', {
+  email: emailField.describe('The former address.'),
+  code: z
+    .string()
+    .max(64)
+    .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
+});
 
 /** Makes the routes that change an e-mail address (src/areas/accounts/README.md#unique-address, src/areas/accounts/README.md#unique-address). */
 export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
@@ -25,7 +24,7 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
   return [
     route('requestEmailChange', 'POST /api/v1/auth/email', {
       summary: 'Mail a code to a new address; nothing changes before it is confirmed',
-      request: { body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }) },
+      request: { body: namedObject('EmailChange', { email: emailField }) },
       replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
       // A taken address counts, as in a registration, so that a caller cannot test many addresses.
@@ -37,7 +36,7 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
     }),
     route('confirmEmailChange', 'POST /api/v1/auth/email/confirm', {
       summary: 'Change to the new address by the code that was mailed there',
-      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }) },
+      request: { body: namedObject('EmailChangeConfirmation', { code: z.string().max(64) }) },
       replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
       handler: ({ caller: { userId }, body: { code }, command }) =>
@@ -66,7 +65,7 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
       summary: 'Prove the address of the account by the code that was mailed there; it voids nothing',
       description:
         'A registration mails the code. It works for 24 hours and may be tried five times. A proved address stays proved, so a repetition is 204 too.',
-      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailVerification' }) },
+      request: { body: namedObject('EmailVerification', { code: z.string().max(64) }) },
       replies: { 204: { description: 'The address is proved.', schema: noContent } },
       errors: ['invalid_credentials', 'too_many_attempts'],
       handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {

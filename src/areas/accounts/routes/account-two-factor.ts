@@ -10,6 +10,7 @@ import { ruled } from '../../../validation/zod-problems.js';
 import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const code = z
   .string()
@@ -20,7 +21,7 @@ const recoveryCode = z
   .max(64)
   .meta({ description: 'In place of `code`; good for one use.', examples: ['7QK2M-9XW4T'] });
 
-const typedCode = z.strictObject({ code }).meta({ id: 'TotpCode' });
+const typedCode = namedObject('TotpCode', { code });
 const codeUnlessPasskey = z
   .strictObject({ code: code.optional() })
   .meta({ id: 'TotpCodeUnlessPasskey', description: 'Empty with a fresh passkey.' });
@@ -39,15 +40,11 @@ const typedFactor = factorFields
   )
   .meta({ id: 'SecondFactor', description: 'Either `code` or `recovery_code`.' });
 
-const enrolment = z
-  .strictObject({
-    secret: z.string().meta({ description: 'Base32, for typing it into the app.' }),
-    otpauth_url: z.string().meta({ description: 'For a QR code.' }),
-  })
-  .meta({ id: 'TotpEnrolment' });
-const recoveryCodes = z
-  .strictObject({ recovery_codes: recoveryCodesOfFirst })
-  .meta({ id: 'IssuedRecoveryCodes' });
+const enrolment = namedObject('TotpEnrolment', {
+  secret: z.string().describe('Base32, for typing it into the app.'),
+  otpauth_url: z.string().describe('For a QR code.'),
+});
+const recoveryCodes = namedObject('IssuedRecoveryCodes', { recovery_codes: recoveryCodesOfFirst });
 
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;

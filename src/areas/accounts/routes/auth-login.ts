@@ -5,15 +5,18 @@ import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const credentials = z
-  .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })
-  .meta({ id: 'Credentials' });
+const credentials = namedObject('Credentials', {
+  email: emailField,
+  password: knownPassword,
+  device_token: givenDeviceToken,
+});
 
 const refreshRequest = z.strictObject({ refresh_token: z.string().min(1).max(512) });
 
 const logoutRequest = z.strictObject({
-  all: z.boolean().default(false).meta({ description: 'End all sessions of the user.' }),
+  all: z.boolean().default(false).describe('End all sessions of the user.'),
 });
 
 /** Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account). */
@@ -66,17 +69,13 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
   ];
 }
 
-const codeRequest = z
-  .strictObject({ email: emailField, device_token: givenDeviceToken })
-  .meta({ id: 'EmailCodeRequest' });
+const codeRequest = namedObject('EmailCodeRequest', { email: emailField, device_token: givenDeviceToken });
 
-const codeLogin = z
-  .strictObject({
-    email: emailField,
-    code: signInCode,
-    device_token: givenDeviceToken,
-  })
-  .meta({ id: 'EmailCodeLogin' });
+const codeLogin = namedObject('EmailCodeLogin', {
+  email: emailField,
+  code: signInCode,
+  device_token: givenDeviceToken,
+});
 
 /** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
 export function makeEmailCodeRoutes(

@@ -1,7 +1,7 @@
 import type { AccountDeps } from '../deps.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
@@ -14,17 +14,12 @@ import { authenticationResponse, lacksPasskeys, requestOptions } from './passkey
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 
-const passwordChange = z
-  .strictObject({
-    current_password: knownPassword
-      .meta({
-        description:
-          'May be left out within 15 minutes of signing in by a mailed code: that is the password reset.',
-      })
-      .optional(),
-    new_password: newPassword,
-  })
-  .meta({ id: 'PasswordChange' });
+const passwordChange = namedObject('PasswordChange', {
+  current_password: knownPassword
+    .describe('May be left out within 15 minutes of signing in by a mailed code: that is the password reset.')
+    .optional(),
+  new_password: newPassword,
+});
 
 /** Makes the routes of a user's sessions, and of the password change that ends them (src/areas/accounts/README.md#sessions). */
 export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'sessions'>): readonly Route[] {
@@ -74,12 +69,10 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
 const presentedProof = z
   .strictObject({
     password: knownPassword.optional(),
-    code: signInCode
-      .optional()
-      .meta({ description: 'From `POST /auth/email-code/send` for the own address.' }),
+    code: signInCode.optional().describe('From `POST /auth/email-code/send` for the own address.'),
     passkey: authenticationResponse
       .optional()
-      .meta({ description: 'To the options of `POST /auth/reauthenticate/options`.' }),
+      .describe('To the options of `POST /auth/reauthenticate/options`.'),
   })
   .check(
     ruled((body) => {

@@ -6,41 +6,33 @@ import { mediaLink } from '../../../http/resources.js';
 import { type Route, current, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
 import { uploadUrl } from '../commands/uploads/issue-upload-url.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const uploadRequest = z
-  .strictObject({
-    rendition: z
-      .string()
-      .max(32)
-      .meta({ description: "The kind of a rendition; left out: the asset's own file." })
-      .optional(),
-    language: z
-      .string()
-      .max(35)
-      .meta({ description: 'Of subtitles, where the asset has them in several languages.' })
-      .optional(),
-  })
-  .meta({ id: 'UploadRequest' });
+const uploadRequest = namedObject('UploadRequest', {
+  rendition: z
+    .string()
+    .max(32)
+    .describe("The kind of a rendition; left out: the asset's own file.")
+    .optional(),
+  language: z
+    .string()
+    .max(35)
+    .describe('Of subtitles, where the asset has them in several languages.')
+    .optional(),
+});
 
-const uploadConfirmation = z
-  .strictObject({
-    sha256: hexDigest
-      .meta({ description: 'SHA-256 of the file in hexadecimal, where the client computed it.' })
-      .optional(),
-  })
-  .meta({ id: 'UploadConfirmation' });
+const uploadConfirmation = namedObject('UploadConfirmation', {
+  sha256: hexDigest.describe('SHA-256 of the file in hexadecimal, where the client computed it.').optional(),
+});
 
-const mediaRequest = z
-  .strictObject({
-    disposition: z
-      .enum(['inline', 'attachment'])
-      .meta({
-        description:
-          'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'MediaRequest' });
+const mediaRequest = namedObject('MediaRequest', {
+  disposition: z
+    .enum(['inline', 'attachment'])
+    .describe(
+      'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
+    )
+    .optional(),
+});
 
 /** Makes the routes of assets' signed URLs (src/areas/shares/README.md#media-urls). */
 export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {

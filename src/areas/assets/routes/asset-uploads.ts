@@ -56,16 +56,8 @@ const uploadsPath = `${assetsPath}/:assetId/uploads`;
 const uploadPath = `${uploadsPath}/:uploadId`;
 
 const partsQuery = z.object({
-  after: z.coerce.number().int().min(0).max(10_000).default(0).meta({
-    description: '`next_after` of the page before.',
-  }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(100)
-    .meta({ description: 'How many parts at most.' }),
+  after: z.coerce.number().int().min(0).max(10_000).default(0).describe('`next_after` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('How many parts at most.'),
 });
 
 /** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */

@@ -2,7 +2,13 @@ import type { AssetDeps } from '../deps.js';
 import type { AssetCommands } from '../commands/index.js';
 import { assetRules, checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
-import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
+import {
+  namedObject,
+  orderedQuery,
+  pageOf,
+  readOrderedPage,
+  searchText,
+} from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
 import { type Route, current, finished, missing, ok, routesOf } from '../../../http/route.js';
@@ -49,7 +55,7 @@ const assetTags = z
       .meta({ minLength: 1, maxLength: 50, pattern: namePattern, examples: ['rivers'] }),
   )
   .max(20)
-  .meta({ description: 'Each once; capitals do not count.' });
+  .describe('Each once; capitals do not count.');
 
 const language = text.nullable().meta({
   description: 'For `subtitles` only, and needed there: a language tag (BCP 47).',
@@ -73,40 +79,31 @@ const assetQuery = orderedQuery(assetSorts).extend({
     .regex(/^[^/;*\s]+\/(?:\*|[^/;*\s]+)$/, 'must be a media type without parameters, or one such as video/*')
     .optional()
     .meta({ examples: ['video/*'] }),
-  tag: z.string().min(1).max(50).optional().meta({ description: 'Capitals do not count.' }),
+  tag: z.string().min(1).max(50).optional().describe('Capitals do not count.'),
   created_after: z.iso.datetime({ offset: true }).optional(),
-  upload: assetResource.shape.upload.optional().meta({ description: 'Only assets with this upload status.' }),
+  upload: assetResource.shape.upload.optional().describe('Only assets with this upload status.'),
 });
 
-const assetCreation = z
-  .strictObject({
-    storage_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({ description: "Left out: the project's default storage." })
-      .optional(),
-    name: assetName,
-    object_key: objectKey.optional(),
-    media_type: mediaType,
-    size: fileSize,
-    renditions: z
-      .array(renditionFields)
-      .max(20)
-      .meta({
-        description:
-          'Files made from it; each kind once, `subtitles` once in a language, and none is `original`.',
-      })
-      .optional(),
-    tags: assetTags.optional(),
-  })
-  .meta({ id: 'AssetCreation' });
+const assetCreation = namedObject('AssetCreation', {
+  storage_id: z.uuid().toLowerCase().describe("Left out: the project's default storage.").optional(),
+  name: assetName,
+  object_key: objectKey.optional(),
+  media_type: mediaType,
+  size: fileSize,
+  renditions: z
+    .array(renditionFields)
+    .max(20)
+    .describe('Files made from it; each kind once, `subtitles` once in a language, and none is `original`.')
+    .optional(),
+  tags: assetTags.optional(),
+});
 const assetChange = z
   .strictObject({ name: assetName, tags: assetTags, media_type: mediaType, size: fileSize })
   .partial()
   .meta({ id: 'AssetChange' });
 
 const removalQuery = z.object({
-  object: z.literal('delete').optional().meta({ description: 'Deletes the objects from the bucket too.' }),
+  object: z.literal('delete').optional().describe('Deletes the objects from the bucket too.'),
 });
 
 export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });

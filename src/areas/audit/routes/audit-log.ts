@@ -32,21 +32,16 @@ const immutable = 'private, max-age=31536000, immutable';
 
 const auditStatus = z
   .object({
-    origin: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first line of checkpoints and the name of the keys.' }),
-    size: z
-      .int()
-      .meta({ description: 'Events in the tree, up to 10 s old where another process sequences.' }),
-    signed_size: z.int().meta({ description: 'Events under the last signed checkpoint.' }),
+    origin: z.string().nullable().describe('The first line of checkpoints and the name of the keys.'),
+    size: z.int().describe('Events in the tree, up to 10 s old where another process sequences.'),
+    signed_size: z.int().describe('Events under the last signed checkpoint.'),
     signed_at: z.iso.datetime().nullable(),
-    root: z.string().nullable().meta({ description: 'Its root, in base64.' }),
-    vkeys: z.array(z.string()).meta({ description: 'For comparison only: get the keys by another way.' }),
+    root: z.string().nullable().describe('Its root, in base64.'),
+    vkeys: z.array(z.string()).describe('For comparison only: get the keys by another way.'),
     witnesses: z.array(
       z.object({
         name: z.string(),
-        size: z.int().meta({ description: 'Events under its last cosignature; 0 before the first.' }),
+        size: z.int().describe('Events under its last cosignature; 0 before the first.'),
         problem: z.string().nullable(),
       }),
     ),
@@ -54,10 +49,8 @@ const auditStatus = z
       .object({ found_at: z.iso.datetime(), source: z.string(), what: z.string(), size: z.int() })
       .meta({ id: 'AuditContradiction' })
       .nullable()
-      .meta({
-        description: 'Present while the log contradicts what was signed. The service then signs nothing.',
-      }),
-    problem: z.string().nullable().meta({ description: 'Why the log is not sequenced any further.' }),
+      .describe('Present while the log contradicts what was signed. The service then signs nothing.'),
+    problem: z.string().nullable().describe('Why the log is not sequenced any further.'),
     sweep: z.object({
       running: z.object({ done: z.int(), of: z.int() }).meta({ id: 'AuditSweepProgress' }).nullable(),
       finished_at: z.iso.datetime().nullable(),

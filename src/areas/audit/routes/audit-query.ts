@@ -51,8 +51,8 @@ export const auditEventsQuery = pageQueryBy(z.string().regex(indexPattern)).exte
       'must be user:<id>, key:<id>, agent, operator, system:<reaction> or anonymous',
     )
     .optional(),
-  from: momentQuery.optional().meta({ description: 'The first index or time that counts.' }),
-  to: momentQuery.optional().meta({ description: 'The last index or time that counts.' }),
+  from: momentQuery.optional().describe('The first index or time that counts.'),
+  to: momentQuery.optional().describe('The last index or time that counts.'),
 });
 
 type AuditEventsQuery = z.output<typeof auditEventsQuery>;

@@ -12,33 +12,31 @@ import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
 import { type Route, finished, routesOf } from '../../../http/route.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const peerQuery = z.object({
   node_id: z
     .string()
-    .meta({
-      description:
-        'The asking node, which is left out. When absent, nodes with the address that the request comes from are left out.',
-    })
+    .describe(
+      'The asking node, which is left out. When absent, nodes with the address that the request comes from are left out.',
+    )
     .optional(),
 });
 
 const errorCharactersMax = 500;
 
-const nodeCheckReport = z
-  .strictObject({
-    ok: z.boolean().meta({ description: 'Whether the node answered as it should.' }),
-    latency_ms: z.number().min(0).optional().meta({ description: 'The time of the check.' }),
-    error: z
-      .string()
-      .refine(
-        (text) => Array.from(text).length <= errorCharactersMax,
-        `must have at most ${errorCharactersMax} characters`,
-      )
-      .meta({ description: 'Why the check failed, for people.', maxLength: errorCharactersMax })
-      .optional(),
-  })
-  .meta({ id: 'NodeCheckReport' });
+const nodeCheckReport = namedObject('NodeCheckReport', {
+  ok: z.boolean().describe('Whether the node answered as it should.'),
+  latency_ms: z.number().min(0).optional().describe('The time of the check.'),
+  error: z
+    .string()
+    .refine(
+      (text) => Array.from(text).length <= errorCharactersMax,
+      `must have at most ${errorCharactersMax} characters`,
+    )
+    .meta({ description: 'Why the check failed, for people.', maxLength: errorCharactersMax })
+    .optional(),
+});
 
 export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
 

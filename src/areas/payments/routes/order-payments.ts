@@ -4,22 +4,20 @@ import { checkText } from '../../../validation/text.js';
 import { refundRequest } from '../commands/deciding/requests.js';
 import { orderPaymentWay, orderRefund } from '../commands/resources.js';
 import { type Route, ok, routesOf } from '../../../http/route.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
 
-const payRequest = z
-  .strictObject({
-    return_url: z
-      .string()
-      .max(2_048)
-      .optional()
-      .meta({
-        description:
-          'Where the platform sends the buyer afterwards: a page of this service or of `ALLOWED_ORIGINS`. Only the first call ' +
-          'of a payment sets it. It says nothing about the payment.',
-      }),
-  })
-  .meta({ id: 'OrderPaymentRequest' });
+const payRequest = namedObject('OrderPaymentRequest', {
+  return_url: z
+    .string()
+    .max(2_048)
+    .optional()
+    .describe(
+      'Where the platform sends the buyer afterwards: a page of this service or of `ALLOWED_ORIGINS`. Only the first call ' +
+        'of a payment sets it. It says nothing about the payment.',
+    ),
+});
 
 /** Makes the routes that ask payment platforms (src/areas/payments/platforms/README.md#paying). */
 export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] {

@@ -6,7 +6,7 @@ import { paymentProvider, type PaymentProviderName, platformTerms } from '../dom
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
 import { paymentPlatform, plan } from '../commands/resources.js';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
@@ -14,30 +14,22 @@ import { guard } from '../../accounts/domain/guard.js';
 
 const path = '/api/v1/orders';
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
-const orderRequest = z
-  .strictObject({
-    plan_id: z
-      .string()
-      .max(64)
-      .meta({ examples: ['capacity-100g'] }),
-    provider: paymentProvider,
-    currency: currencyCode
-      .meta({
-        description: `When it is left out: ${soleCurrencies()}, else USD.`,
-      })
-      .optional(),
-    project_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({
-        description: 'For plans that give something to a project; the caller must be its admin or owner.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'OrderRequest' });
+const orderRequest = namedObject('OrderRequest', {
+  plan_id: z
+    .string()
+    .max(64)
+    .meta({ examples: ['capacity-100g'] }),
+  provider: paymentProvider,
+  currency: currencyCode.describe(`When it is left out: ${soleCurrencies()}, else USD.`).optional(),
+  project_id: z
+    .uuid()
+    .toLowerCase()
+    .describe('For plans that give something to a project; the caller must be its admin or owner.')
+    .optional(),
+});
 
 const orderQuery = creationQuery.extend({
-  status: orderResource.shape.status.optional().meta({ description: 'Only orders with this status.' }),
+  status: orderResource.shape.status.optional().describe('Only orders with this status.'),
 });
 
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });

@@ -20,7 +20,7 @@ import {
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
 import { paymentResolution } from '../commands/resources.js';
-import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
+import { matchesOf, namedObject, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
 import { type Route, missing, ok, routesOf } from '../../../http/route.js';
@@ -36,15 +36,15 @@ const reviewQuery = pageQueryBy(reviewCursor).extend({
   reason: reviewResource.shape.reason.optional(),
   order_id: z.uuid().toLowerCase().optional(),
 });
-const resolutionRequest = z
-  .strictObject({
-    action: paymentAction,
-    order_id: z.uuid().toLowerCase().optional().meta({
-      description: 'The order that a whole callback is applied to. What is in review is its order’s.',
-    }),
-    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
-  })
-  .meta({ id: 'PaymentResolutionRequest' });
+const resolutionRequest = namedObject('PaymentResolutionRequest', {
+  action: paymentAction,
+  order_id: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('The order that a whole callback is applied to. What is in review is its order’s.'),
+  note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+});
 
 /** Makes the routes of payment review (docs/payments/resolving.md#see-and-decide). */
 export function makePaymentRoutes(

@@ -4,7 +4,7 @@ import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/role.js';
 import { actingOf } from '../../../http/access/credentials.js';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { invalid } from '../../../validation/field-problems.js';
@@ -13,24 +13,22 @@ import { checkName, namePattern } from '../../../validation/text.js';
 import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
 
-const apiKeyIssue = z
-  .strictObject({
-    name: z
-      .string()
-      .max(256)
-      .check(judged((text) => checkName(text, '')))
-      .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
-    scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .meta({ description: 'Within 365 days; 365 days from now when left out.' })
-      .optional(),
-  })
-  .meta({ id: 'ApiKeyIssue' });
+const apiKeyIssue = namedObject('ApiKeyIssue', {
+  name: z
+    .string()
+    .max(256)
+    .check(judged((text) => checkName(text, '')))
+    .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
+  scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .describe('Within 365 days; 365 days from now when left out.')
+    .optional(),
+});
 
 const issuedApiKey = apiKeyResource
   .extend({
-    key: z.string().meta({ description: 'The key itself, for `X-API-Key`. It is never shown again.' }),
+    key: z.string().describe('The key itself, for `X-API-Key`. It is never shown again.'),
   })
   .meta({ id: 'IssuedApiKey' });
 

@@ -5,16 +5,15 @@ import { actingOf } from '../../../http/access/credentials.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { type Route, current, finished, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const path = '/api/v1/projects/:projectId/billing-offer';
-const billingOffer = z
-  .strictObject({
-    user_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({ description: 'A member. With the id of the caller, the caller takes the billing at once.' }),
-  })
-  .meta({ id: 'BillingOffer' });
+const billingOffer = namedObject('BillingOffer', {
+  user_id: z
+    .uuid()
+    .toLowerCase()
+    .describe('A member. With the id of the caller, the caller takes the billing at once.'),
+});
 
 /** Makes the routes that hand over the billing of a project (src/areas/projects/README.md#offers). */
 export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: ProjectCommands): readonly Route[] {

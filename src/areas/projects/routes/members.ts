@@ -3,20 +3,18 @@ import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { memberResource } from '../../../../projections/projects/members/reader.js';
 import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 import { projectParams } from './projects.js';
 
-const memberAddition = z
-  .strictObject({
-    email: emailField,
-    role,
-  })
-  .meta({ id: 'MemberAddition' });
-const memberChange = z.strictObject({ role }).meta({ id: 'MemberChange' });
+const memberAddition = namedObject('MemberAddition', {
+  email: emailField,
+  role,
+});
+const memberChange = namedObject('MemberChange', { role });
 
 const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/members';

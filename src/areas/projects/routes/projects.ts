@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
+import {
+  creationQuery,
+  namedObject,
+  pageOf,
+  readCreationPage,
+  searchText,
+} from '../../../../projections/paging.js';
 import { noContent } from '../../../http/replies/reply.js';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { judged } from '../../../validation/zod-problems.js';
@@ -21,38 +27,32 @@ const name = z
   .max(256)
   .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
-const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
-const projectChange = z
-  .strictObject({
-    name: name.optional(),
-    require_2fa: z
-      .boolean()
-      .meta({
-        description:
-          'Whether members need a second factor for every call on the project. Owners who demand it need one.',
-      })
-      .optional(),
-    accent_color: z
-      .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
-      .nullable()
-      .meta({
-        description: 'The colour of the pages of its shares. Null: the colour of the service.',
-        examples: ['#0a7f5a'],
-      })
-      .optional(),
-    open_shares: z
-      .boolean()
-      .meta({
-        description:
-          'Whether editors may make shares without a password. While it is false, no such share opens.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'ProjectChange' });
+const projectCreation = namedObject('ProjectCreation', { name });
+const projectChange = namedObject('ProjectChange', {
+  name: name.optional(),
+  require_2fa: z
+    .boolean()
+    .describe(
+      'Whether members need a second factor for every call on the project. Owners who demand it need one.',
+    )
+    .optional(),
+  accent_color: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
+    .nullable()
+    .meta({
+      description: 'The colour of the pages of its shares. Null: the colour of the service.',
+      examples: ['#0a7f5a'],
+    })
+    .optional(),
+  open_shares: z
+    .boolean()
+    .describe('Whether editors may make shares without a password. While it is false, no such share opens.')
+    .optional(),
+});
 
 const projectQuery = creationQuery.extend({
-  role: role.optional().meta({ description: 'Only projects in which the caller has this role.' }),
+  role: role.optional().describe('Only projects in which the caller has this role.'),
   q: searchText.optional(),
 });
 

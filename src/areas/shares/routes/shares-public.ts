@@ -8,6 +8,7 @@ import { ignoredQuery } from '../../../http/route-spec.js';
 import { type Route, ok, routesOf } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes(
@@ -65,30 +66,24 @@ export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly R
   ];
 }
 
-const verification = z
-  .strictObject({
-    password: z
-      .string()
-      .max(512)
-      .check(judged(checkTriedPassword))
-      .nullable()
-      .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
-    share_session: z
-      .string()
-      .max(512)
-      .meta({ description: 'Of an earlier visit, also one that has ended.' })
-      .optional(),
-  })
-  .meta({ id: 'ShareVerification' });
+const verification = namedObject('ShareVerification', {
+  password: z
+    .string()
+    .max(512)
+    .check(judged(checkTriedPassword))
+    .nullable()
+    .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
+  share_session: z.string().max(512).describe('Of an earlier visit, also one that has ended.').optional(),
+});
 
-const renewal = z
-  .strictObject({
-    share_session: z.string().min(1).max(512),
-    download: z.uuid().toLowerCase().optional().meta({
-      description: 'The id of the asset whose file the visitor saves now. It counts once in a session.',
-    }),
-  })
-  .meta({ id: 'ShareMediaRenewal' });
+const renewal = namedObject('ShareMediaRenewal', {
+  share_session: z.string().min(1).max(512),
+  download: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('The id of the asset whose file the visitor saves now. It counts once in a session.'),
+});
 
 const time = z.iso.datetime({ precision: 3 });
 
@@ -104,51 +99,40 @@ const sharedAsset = {
 };
 
 /** The reply before the password. */
-const sharedPlace = z
-  .strictObject({
-    password_required: z.boolean(),
-    limited_uses: z
-      .boolean()
-      .meta({ description: 'Opening it counts a use; do so only at the wish of a person.' }),
-    project: z.strictObject({
-      name: z.string(),
-      accent_color: z.string().nullable().meta({ description: '`#rrggbb`.' }),
-    }),
-  })
-  .meta({ id: 'SharedPlace' });
+const sharedPlace = namedObject('SharedPlace', {
+  password_required: z.boolean(),
+  limited_uses: z.boolean().describe('Opening it counts a use; do so only at the wish of a person.'),
+  project: z.strictObject({
+    name: z.string(),
+    accent_color: z.string().nullable().describe('`#rrggbb`.'),
+  }),
+});
 
 /** The reply to the right password (src/areas/shares/README.md#share-verification). */
-const openedShare = z
-  .strictObject({
-    share: z.strictObject({
-      name: z.string().meta({ description: "The first asset's." }),
-      title: z.string().nullable(),
-      note: z.string().nullable(),
-      sender: z
-        .string()
-        .nullable()
-        .meta({ description: 'The nickname of the sharer, where the share has `show_sender`.' }),
-      expires_at: time.nullable(),
-      remaining_uses: z.int().nullable().meta({ description: 'Null where uses are not limited.' }),
-      allow_download: z.boolean(),
-    }),
-    asset: z.strictObject(sharedAsset).meta({ description: 'The first asset.' }),
-    media: z.array(mediaLink).meta({ description: "The first asset's." }),
-    assets: z
-      .array(z.strictObject({ ...sharedAsset, media: z.array(mediaLink) }))
-      .meta({ description: 'All assets of the share that are served, in its order.' }),
-    share_session: z.string().meta({ description: 'For fresh URLs, without the password.' }),
-    expires_at: time.meta({ description: 'When `share_session` ends: in 12 hours, or with the share.' }),
-  })
-  .meta({ id: 'OpenedShare' });
+const openedShare = namedObject('OpenedShare', {
+  share: z.strictObject({
+    name: z.string().describe("The first asset's."),
+    title: z.string().nullable(),
+    note: z.string().nullable(),
+    sender: z.string().nullable().describe('The nickname of the sharer, where the share has `show_sender`.'),
+    expires_at: time.nullable(),
+    remaining_uses: z.int().nullable().describe('Null where uses are not limited.'),
+    allow_download: z.boolean(),
+  }),
+  asset: z.strictObject(sharedAsset).describe('The first asset.'),
+  media: z.array(mediaLink).describe("The first asset's."),
+  assets: z
+    .array(z.strictObject({ ...sharedAsset, media: z.array(mediaLink) }))
+    .describe('All assets of the share that are served, in its order.'),
+  share_session: z.string().describe('For fresh URLs, without the password.'),
+  expires_at: time.describe('When `share_session` ends: in 12 hours, or with the share.'),
+});
 
-const renewedMedia = z
-  .strictObject({
-    media: z.array(mediaLink).meta({ description: "The first asset's." }),
-    assets: z.array(z.strictObject({ id: z.uuid(), media: z.array(mediaLink) })),
-    expires_at: time.meta({ description: 'When the session ends.' }),
-  })
-  .meta({ id: 'RenewedShareMedia' });
+const renewedMedia = namedObject('RenewedShareMedia', {
+  media: z.array(mediaLink).describe("The first asset's."),
+  assets: z.array(z.strictObject({ id: z.uuid(), media: z.array(mediaLink) })),
+  expires_at: time.describe('When the session ends.'),
+});
 
 // Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
 const tokenParams = z.object({ token: z.string() });

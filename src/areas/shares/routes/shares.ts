@@ -9,7 +9,7 @@ import type { ProjectAccess } from '../../../../projections/projects/projects/re
 import type { Grants } from '../../../http/access/access.js';
 import { contentTag, noContent } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
 import {
@@ -33,24 +33,15 @@ const openWithout = {
 
 const shareQuery = creationQuery.extend({
   state: shareState.optional(),
-  tag: z
-    .string()
-    .min(1)
-    .max(50)
-    .optional()
-    .meta({ description: 'Only shares of this tag; capitals do not count.' }),
-  asset_id: z
-    .uuid()
-    .toLowerCase()
-    .optional()
-    .meta({ description: 'Only shares of this asset, without those of a tag.' }),
+  tag: z.string().min(1).max(50).optional().describe('Only shares of this tag; capitals do not count.'),
+  asset_id: z.uuid().toLowerCase().optional().describe('Only shares of this asset, without those of a tag.'),
 });
 const assetIds = z
   .array(z.uuid().toLowerCase())
   .min(1)
   .max(sharedAssetsMax)
   .check(judged(shareRules.assets))
-  .meta({ description: 'Several assets, in the order in which visitors see them, in place of `asset_id`.' });
+  .describe('Several assets, in the order in which visitors see them, in place of `asset_id`.');
 
 const sharedTag = z.string().max(512).check(judged(shareRules.tag)).meta({
   minLength: 1,
@@ -60,7 +51,7 @@ const sharedTag = z.string().max(512).check(judged(shareRules.tag)).meta({
 });
 
 const terms = z.strictObject({
-  expires_at: z.iso.datetime({ offset: true }).nullable().meta({ description: 'Null: never.' }),
+  expires_at: z.iso.datetime({ offset: true }).nullable().describe('Null: never.'),
   expires_in: z.enum(['1h', '1d', '7d', '30d']).meta({
     id: 'ShareTerm',
     description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
@@ -70,7 +61,7 @@ const terms = z.strictObject({
     .min(1)
     .max(10_000)
     .nullable()
-    .meta({ description: 'How often the password may be used. Null: any number.' }),
+    .describe('How often the password may be used. Null: any number.'),
   title: z.string().max(512).nullable().check(judged(shareRules.title)).meta({
     maxLength: shareTitleMax,
     description: 'For visitors. Null: none.',
@@ -83,32 +74,29 @@ const terms = z.strictObject({
     .array(z.string().max(300))
     .max(framesMax)
     .check(judged(shareRules.framing))
-    .meta({ description: 'The origins whose pages may show the share in a frame.' }),
-  allow_download: z.boolean().meta({
-    description: 'Whether visitors are offered to save the media. A browser keeps what it shows.',
-  }),
-  notify_sharer: z.boolean().meta({
-    description: 'Whether the sharer gets a mail at the first opening.',
-  }),
-  show_sender: z.boolean().meta({
-    description:
+    .describe('The origins whose pages may show the share in a frame.'),
+  allow_download: z
+    .boolean()
+    .describe('Whether visitors are offered to save the media. A browser keeps what it shows.'),
+  notify_sharer: z.boolean().describe('Whether the sharer gets a mail at the first opening.'),
+  show_sender: z
+    .boolean()
+    .describe(
       'Whether visitors see the nickname of the sharer after the password. They never see the address.',
-  }),
+    ),
 });
 const { allow_download, notify_sharer, show_sender } = terms.shape;
 
-const shareCreation = z
-  .strictObject({
-    asset_id: z.uuid().toLowerCase().optional(),
-    asset_ids: assetIds.optional(),
-    tag: sharedTag.optional(),
-    password: password.check(judged(shareRules.password)).nullable().meta(openWithout),
-    ...terms.partial().shape,
-    allow_download: allow_download.default(defaultTerms.allow_download),
-    notify_sharer: notify_sharer.default(defaultTerms.notify_sharer),
-    show_sender: show_sender.default(defaultTerms.show_sender),
-  })
-  .meta({ id: 'ShareCreation' });
+const shareCreation = namedObject('ShareCreation', {
+  asset_id: z.uuid().toLowerCase().optional(),
+  asset_ids: assetIds.optional(),
+  tag: sharedTag.optional(),
+  password: password.check(judged(shareRules.password)).nullable().meta(openWithout),
+  ...terms.partial().shape,
+  allow_download: allow_download.default(defaultTerms.allow_download),
+  notify_sharer: notify_sharer.default(defaultTerms.notify_sharer),
+  show_sender: show_sender.default(defaultTerms.show_sender),
+});
 
 const shareChange = z
   .strictObject({ password: password.nullable().meta(openWithout), ...terms.shape })

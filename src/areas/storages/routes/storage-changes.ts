@@ -9,54 +9,49 @@ import { storageResource } from '../../../../projections/storages/storage-config
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, current, finished, missing, routesOf } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const storageChange = z
-  .strictObject({
-    ...storageFields,
-    name: storageFields.name.optional(),
-    bucket: storageFields.bucket.optional(),
-  })
-  .meta({ id: 'StorageChange' });
+const storageChange = namedObject('StorageChange', {
+  ...storageFields,
+  name: storageFields.name.optional(),
+  bucket: storageFields.bucket.optional(),
+});
 
-const credentialsReplacement = z
-  .strictObject({
-    credentials: z
-      .union([storageCredentials.s3, storageCredentials.cos])
-      .meta({ description: "Exactly the two keys of the storage's provider." }),
-  })
-  .meta({ id: 'StorageCredentialsReplacement' });
+const credentialsReplacement = namedObject('StorageCredentialsReplacement', {
+  credentials: z
+    .union([storageCredentials.s3, storageCredentials.cos])
+    .describe("Exactly the two keys of the storage's provider."),
+});
 
-const mode = deliveryMode.meta({
-  description:
-    'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
+const mode = deliveryMode.describe(
+  'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
     'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature; token: the ' +
     'CDN reads the bucket itself and checks a token.',
-});
+);
 const tokenSettings = {
   scheme: cdnTokenScheme,
-  valid_seconds: z.int().min(0).max(cdnValidSecondsMax).meta({
-    description:
+  valid_seconds: z
+    .int()
+    .min(0)
+    .max(cdnValidSecondsMax)
+    .describe(
       'The life of a URL that the CDN is configured with. It counts from the timestamp in the URL. CloudFront has none: 0.',
-  }),
+    ),
 };
-const delivery = z
-  .strictObject({ mode, token: z.strictObject(tokenSettings).optional() })
-  .meta({ id: 'Delivery' });
-const deliveryChange = z
-  .strictObject({
-    mode,
-    token: z
-      .strictObject({
-        ...tokenSettings,
-        valid_seconds: tokenSettings.valid_seconds.default(0),
-        keys: z.record(z.string().max(32), z.string().max(8_192)).meta({
-          description: '`key`; for CloudFront `key_pair_id` and `private_key` (PEM).',
-        }),
-      })
-      .optional()
-      .meta({ description: 'For the mode `token`, and only for it.' }),
-  })
-  .meta({ id: 'DeliveryChange' });
+const delivery = namedObject('Delivery', { mode, token: z.strictObject(tokenSettings).optional() });
+const deliveryChange = namedObject('DeliveryChange', {
+  mode,
+  token: z
+    .strictObject({
+      ...tokenSettings,
+      valid_seconds: tokenSettings.valid_seconds.default(0),
+      keys: z
+        .record(z.string().max(32), z.string().max(8_192))
+        .describe('`key`; for CloudFront `key_pair_id` and `private_key` (PEM).'),
+    })
+    .optional()
+    .describe('For the mode `token`, and only for it.'),
+});
 const changed = { description: 'The configuration as it is now.', schema: storageResource };
 const tested = {
   description:

@@ -16,6 +16,7 @@ import {
   registrationResponse,
   requestOptions,
 } from './passkey-fields.js';
+import { namedObject } from '../../../../../projections/paging.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 
@@ -25,9 +26,10 @@ const name = z
   .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
 
-const newPasskey = z
-  .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
-  .meta({ id: 'NewPasskey' });
+const newPasskey = namedObject('NewPasskey', {
+  credential: registrationResponse,
+  name: name.default('Passkey'),
+});
 
 const registeredPasskey = passkeyResource
   .extend({ recovery_codes: recoveryCodesOfFirst })
@@ -93,7 +95,7 @@ export function makePasskeyRoutes(
     }),
     route('renamePasskey', `PATCH ${path}/:passkeyId`, {
       summary: 'Rename a passkey',
-      request: { params: passkeyParams, body: z.strictObject({ name }).meta({ id: 'PasskeyName' }) },
+      request: { params: passkeyParams, body: namedObject('PasskeyName', { name }) },
       replies: { 200: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
       handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) =>
         ok(wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command))),
@@ -135,7 +137,7 @@ export function makePasskeyLoginRoutes(
     route('loginByPasskey', 'POST /api/v1/auth/passkey-login', {
       summary: 'Sign in by a passkey; it counts as both factors',
       description: 'All refusals have the same text. A challenge is good for one use.',
-      request: { body: z.strictObject({ credential: authenticationResponse }).meta({ id: 'PasskeyLogin' }) },
+      request: { body: namedObject('PasskeyLogin', { credential: authenticationResponse }) },
       replies: {
         200: {
           description: 'The user, and tokens of a new session.',
