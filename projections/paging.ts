@@ -131,10 +131,7 @@ export async function readPage<Item extends { readonly id: string }>(
 }
 
 /** The body of a list. An alias, because only an alias is assignable to JSON. */
-type Listed<Item> = {
-  items: Item[];
-  next_cursor: string | null;
-};
+type Listed<Item> = { items: Item[]; next_cursor: string | null };
 
 function listed<Item>({ items, next }: FilteredPage<Item>): Listed<Item> {
   return { items: [...items], next_cursor: next === null ? null : Buffer.from(next).toString('base64url') };

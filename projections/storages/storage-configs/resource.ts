@@ -61,10 +61,7 @@ export const undeletedResource = namedObject('UndeletedObjects', {
       provider_code: z
         .string()
         .nullable()
-        .meta({
-          description: 'The error code that the provider wrote.',
-          examples: ['AccessDenied'],
-        }),
+        .meta({ description: 'The error code that the provider wrote.', examples: ['AccessDenied'] }),
     }),
   ),
   next_attempt_at: instant

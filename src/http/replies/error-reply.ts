@@ -106,9 +106,5 @@ export function describeForLog(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   if (explained.some((known) => error instanceof known)) return { name: error.name, message: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return {
-    name: error.name,
-    ...(code === undefined ? {} : { code }),
-    frames: framesOf(error),
-  };
+  return { name: error.name, ...(code === undefined ? {} : { code }), frames: framesOf(error) };
 }

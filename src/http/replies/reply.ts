@@ -119,11 +119,7 @@ export interface FinishedReply {
 
 /** Serialises a reply and makes its headers. */
 export function finishReply(
-  reply: {
-    readonly status: number;
-    readonly body?: unknown;
-    readonly prepared?: PreparedBody;
-  } & ReplyExtras,
+  reply: { readonly status: number; readonly body?: unknown; readonly prepared?: PreparedBody } & ReplyExtras,
   { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
 ): FinishedReply {
   if (reply.prepared !== undefined)

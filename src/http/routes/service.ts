@@ -16,12 +16,7 @@ const fine: z.output<typeof health> = { status: 'ok' };
 
 const jwks = namedObject('JsonWebKeySet', {
   keys: z.array(
-    z.looseObject({
-      kty: z.literal('OKP'),
-      crv: z.literal('Ed25519'),
-      kid: z.string(),
-      x: z.string(),
-    }),
+    z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), kid: z.string(), x: z.string() }),
   ),
 });
 

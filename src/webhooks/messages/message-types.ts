@@ -91,10 +91,7 @@ export const webhookMessages = {
   }),
   'order.recipient_gone': message(
     'the project or the buyer of a paid order is gone, so the money bought nothing',
-    {
-      ...order,
-      reason: goneReason,
-    },
+    { ...order, reason: goneReason },
   ),
   'order.fulfilled': message('the buyer got what the plan grants', order),
   'order.fulfilment_revoked': message('the buyer lost it again', order),

@@ -58,9 +58,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('enrolTotp', 'POST /api/v1/auth/2fa/totp', {
       summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
       request: { body: noFields },
-      replies: {
-        201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
-      },
+      replies: { 201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) } },
       errors: ['conflict'],
       idempotent: true,
       // The secret that is in use is not shown again.

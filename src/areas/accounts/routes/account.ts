@@ -47,10 +47,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
         'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
       request: { body: registration.check(rules).meta({ id: 'Registration' }) },
       replies: {
-        201: {
-          description: 'The user, and tokens of a first session.',
-          schema: wrapped(signedIn),
-        },
+        201: { description: 'The user, and tokens of a first session.', schema: wrapped(signedIn) },
       },
       errors: ['email_taken', 'conflict'],
       limit: [

@@ -28,12 +28,7 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       description:
         'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
       request: { body: credentials },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 200: { description: 'The user, and tokens of a new session.', schema: wrapped(signedIn) } },
       errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',
@@ -79,9 +74,7 @@ const codeLogin = namedObject('EmailCodeLogin', {
 
 /** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
 export function makeEmailCodeRoutes(
-  deps: AccountCommands & {
-    readonly mailConfigured: boolean;
-  },
+  deps: AccountCommands & { readonly mailConfigured: boolean },
 ): readonly Route[] {
   const { sendEmailCode, loginByEmailCode, knownDevices, mailConfigured } = deps;
   const route = routesOf({ tag: 'Accounts' });
@@ -114,12 +107,7 @@ export function makeEmailCodeRoutes(
       description:
         'A code of six digits works once, for 10 minutes and five attempts; one of 20 characters for an hour. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
       request: { body: codeLogin },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 200: { description: 'The user, and tokens of a new session.', schema: wrapped(signedIn) } },
       errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
       cacheControl: 'no-store',

@@ -87,9 +87,7 @@ const presentedProof = z
 
 /** Makes the route that proves the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication). */
 export function makeReauthenticationRoutes(
-  deps: AccountCommands & {
-    readonly passkeys: object | null;
-  },
+  deps: AccountCommands & { readonly passkeys: object | null },
 ): readonly Route[] {
   const { reauthenticate, passkeyOptions, knownDevices, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });

@@ -86,10 +86,7 @@ export const assetRules = {
  * capacity_exceeded, object_key_taken
  */
 export function makeAddAsset(
-  deps: AssetDeps & {
-    readonly capacity: Pick<Capacity, 'judged'>;
-    readonly objectKeys: ObjectKeys;
-  },
+  deps: AssetDeps & { readonly capacity: Pick<Capacity, 'judged'>; readonly objectKeys: ObjectKeys },
 ) {
   const { handler, assets, projects, capacity, objectKeys } = deps;
   return async ({ projectId, storageId, ...facts }: AddAssetInput, context: CommandContext) => {

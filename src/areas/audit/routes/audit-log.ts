@@ -82,9 +82,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       summary: 'The proof that an event is under the signed checkpoint',
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
       request: { query: z.object({ index }) },
-      replies: {
-        200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' },
-      },
+      replies: { 200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' } },
       errors: ['not_found', 'nothing_signed'],
       handler: async ({ query }) => text(await auditProof({ log, tree }, query.index)),
     }),
@@ -93,9 +91,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       description:
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
       request: { query: z.object({ from: index, to: index }) },
-      replies: {
-        200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' },
-      },
+      replies: { 200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' } },
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       handler: async ({ query: { from, to } }) => {
         if (from > to) invalid('query.from', 'must not be greater than to', 'not_allowed');
@@ -107,9 +103,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
     }),
     route('getAuditCheckpoint', 'GET /audit/log/checkpoint', {
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
-      replies: {
-        200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
-      },
+      replies: { 200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' } },
       errors: ['nothing_signed'],
       handler: async () => text(servedNote(await readSignedLog(log)) ?? ''),
     }),

@@ -115,10 +115,7 @@ export function makeAskWitnesses(deps: {
     if (lines.size === 0) return;
     await changeRecord<SignedRecord, SignedRecord, null>(
       stateStore,
-      {
-        key: signedRecord.key,
-        schema: { parse: (value) => signedRecord.schema.parse(value) },
-      },
+      { key: signedRecord.key, schema: { parse: (value) => signedRecord.schema.parse(value) } },
       (before) => {
         if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };
         const cosignatures = { ...before.value.cosignatures };

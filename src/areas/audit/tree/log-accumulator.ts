@@ -72,12 +72,7 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
       terms = new Set();
       after = event.position;
     },
-    log: () => ({
-      size: tree.size(),
-      root: tree.root(),
-      restart,
-      time,
-    }),
+    log: () => ({ size: tree.size(), root: tree.root(), restart, time }),
     /** The position of the last event; null before the first. */
     position: () => position,
     /** Returns the number of full tiles that `takeTiles` returns. */

@@ -96,11 +96,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
       ifMatch: true,
       handler: async ({ params: { nodeId }, body, command, expectedRevision }) => {
         const { mode: wanted, ...changes } = body;
-        return current(
-          await changeNode({ nodeId, changes, mode: wanted }, command, {
-            expectedRevision,
-          }),
-        );
+        return current(await changeNode({ nodeId, changes, mode: wanted }, command, { expectedRevision }));
       },
     }),
     route('removeNode', 'DELETE /:nodeId', {

@@ -36,10 +36,7 @@ const planList = z.strictObject({ items: z.array(plan), platforms: z.array(payme
 
 /** Makes the routes of plans and orders (src/areas/payments/README.md#plans-and-orders). */
 export function makeOrderRoutes(
-  deps: PaymentCommands &
-    Pick<PaymentDeps, 'orders'> & {
-      readonly plans: readonly z.output<typeof plan>[];
-    },
+  deps: PaymentCommands & Pick<PaymentDeps, 'orders'> & { readonly plans: readonly z.output<typeof plan>[] },
 ): readonly Route[] {
   const { plans, checkOrder, placeOrder, cancelOrder, orders, paymentPlatforms } = deps;
   const listOf = async (

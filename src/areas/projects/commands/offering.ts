@@ -26,10 +26,7 @@ export type CountNotice = ReturnType<typeof makeCountNotice>;
  * invitations; does nothing for a command that gives nothing or is refused, which the append then reports.
  */
 export function makeCountNotice(
-  deps: ProjectDeps & {
-    readonly requireProved: RequireProved;
-    readonly countInvitation: CountInvitation;
-  },
+  deps: ProjectDeps & { readonly requireProved: RequireProved; readonly countInvitation: CountInvitation },
 ) {
   const { handler, requireProved, countInvitation } = deps;
   /** @throws CommandRejected email_not_verified, session_ended; TooManyAttempts; StoreUnavailable; Overloaded */

@@ -10,10 +10,7 @@ import { type Route, finished, ok, routesOf } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 import { projectParams } from './projects.js';
 
-const memberAddition = namedObject('MemberAddition', {
-  email: emailField,
-  role,
-});
+const memberAddition = namedObject('MemberAddition', { email: emailField, role });
 const memberChange = namedObject('MemberChange', { role });
 
 const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });

@@ -160,9 +160,7 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
       request: { body: verification },
-      replies: {
-        200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
-      },
+      replies: { 200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) } },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',

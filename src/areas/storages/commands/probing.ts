@@ -82,9 +82,7 @@ const timedOut: TestResult = { failure: { code: 'probe_timeout', hint: null }, w
 
 /** Runs each requested test of a storage and records its result. */
 export function makeProbeStorages(
-  deps: Pick<StorageDeps, 'clock'> & {
-    readonly probeStorage: ReturnType<typeof makeProbeStorage>;
-  },
+  deps: Pick<StorageDeps, 'clock'> & { readonly probeStorage: ReturnType<typeof makeProbeStorage> },
 ) {
   const { probeStorage, clock } = deps;
   const refOf = (event: ReactionEvent<StorageTestStarted>) => ({

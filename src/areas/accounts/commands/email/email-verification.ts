@@ -41,9 +41,7 @@ export function makeVerificationIssues(deps: AccountDeps) {
 
 /** Makes the use cases of a mailed code that proves the address of an account in a session. */
 export function makeEmailVerificationCommands(
-  deps: AccountDeps & {
-    readonly verificationIssues: VerificationIssues;
-  },
+  deps: AccountDeps & { readonly verificationIssues: VerificationIssues },
 ) {
   const { handler, verificationIssues, verificationCodes, mailConfigured } = deps;
   return {

@@ -187,9 +187,7 @@ export function makePasskeyCommands(
      */
     removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
       const command = { type: 'RemovePasskey', passkey_id: passkeyId } as const;
-      await handler.handle(userAggregate.at(userId), command, context, {
-        revokesAccess: true,
-      });
+      await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
     },
     /**
      * Signs in by a passkey with user verification, which counts as both factors. All refusals have the same text.

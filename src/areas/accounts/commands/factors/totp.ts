@@ -18,11 +18,7 @@ import {
 type ProvedSession = FactorSession & { readonly factor: TypedFactor | SessionPasskey };
 
 /** Makes the use cases of an authenticator app and of recovery codes (docs/accounts.md#second-factor). */
-export function makeTotpCommands(
-  deps: AccountDeps & {
-    readonly secondFactors: SecondFactors;
-  },
-) {
+export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: SecondFactors }) {
   const { handler, sealer, randomBytes, secondFactors } = deps;
   return {
     /**

@@ -40,12 +40,7 @@ const initialState: EmailState = { status: 'free' };
 function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
   switch (event.type) {
     case 'EmailReserved':
-      return {
-        status: 'reserved',
-        ...event.data,
-        revision: event.revision,
-        reservedAt: event.recordedAt,
-      };
+      return { status: 'reserved', ...event.data, revision: event.revision, reservedAt: event.recordedAt };
     case 'EmailReleased':
       return { status: 'free' };
   }

@@ -166,10 +166,7 @@ const decide = decideBy<LoginCodeCommand, LoginCodeState, LoginCodeEvent>({
     if (tried.length === 0) refuse();
     const right = tried.find(({ matches }) => matches);
     if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issue_id } }];
-    return tried.map(({ issue_id }) => ({
-      type: 'LoginCodeAttemptFailed',
-      data: { issue_id, requester },
-    }));
+    return tried.map(({ issue_id }) => ({ type: 'LoginCodeAttemptFailed', data: { issue_id, requester } }));
   },
 });
 

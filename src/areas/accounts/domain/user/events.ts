@@ -248,11 +248,7 @@ export const userEvents = makeEvents('user-{id}', {
   ),
   /** A sign-in or a reauthentication. */
   PasskeyUsed: event(
-    {
-      passkey_id: entityId,
-      counter: signatureCounter,
-      backed_up: z.boolean(),
-    },
+    { passkey_id: entityId, counter: signatureCounter, backed_up: z.boolean() },
     ({ passkey_id, counter }, id) => `used the passkey ${passkey_id} of user ${id} (counter ${counter})`,
   ),
   /** A valid signature with a counter that did not rise: the passkey may have been copied. It was refused. */

@@ -142,9 +142,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
   }),
   UnprovedWarned: (event) => ({ warning: { outcome: event.data.outcome, at: event.recordedAt } }),
   EmailVerificationAttempted: (event, state) =>
-    withVerification(state, event.data.verification_id, ({ attempts }) => ({
-      attempts: attempts + 1,
-    })),
+    withVerification(state, event.data.verification_id, ({ attempts }) => ({ attempts: attempts + 1 })),
   EmailChangeRequested: (event, state) => ({
     emailChange: { ...event.data, ...untried },
     emailChangesAsked: [
@@ -172,12 +170,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
     state.totp.status === 'off'
       ? {}
       : {
-          totp: {
-            ...state.totp,
-            status: 'on',
-            lastStep: event.data.step,
-            confirmedAt: event.recordedAt,
-          },
+          totp: { ...state.totp, status: 'on', lastStep: event.data.step, confirmedAt: event.recordedAt },
         },
   TotpStepUsed: (event, state) =>
     state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {},

@@ -112,9 +112,7 @@ export function makePasskeyRoutes(
 
 /** Makes sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyLoginRoutes(
-  deps: AccountCommands & {
-    readonly passkeys: object | null;
-  },
+  deps: AccountCommands & { readonly passkeys: object | null },
 ): readonly Route[] {
   const { passkeyOptions, loginByPasskey, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
@@ -138,12 +136,7 @@ export function makePasskeyLoginRoutes(
       summary: 'Sign in by a passkey; it counts as both factors',
       description: 'All refusals have the same text. A challenge is good for one use.',
       request: { body: namedObject('PasskeyLogin', { credential: authenticationResponse }) },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 200: { description: 'The user, and tokens of a new session.', schema: wrapped(signedIn) } },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'account_banned'],
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },

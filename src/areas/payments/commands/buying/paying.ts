@@ -52,10 +52,7 @@ interface PaymentOf {
 const waitingMax = 4;
 const titleMax = 100;
 
-const storedWay = z.strictObject({
-  url: z.string(),
-  fields: z.record(z.string(), z.string()).optional(),
-});
+const storedWay = z.strictObject({ url: z.string(), fields: z.record(z.string(), z.string()).optional() });
 
 /** Makes the use case that makes a payment for an order at its platform (src/areas/payments/platforms/README.md#paying). */
 export function makePaying(deps: PaymentDeps) {

@@ -29,11 +29,7 @@ type PaymentRecord = z.output<typeof paymentRecord>;
 const clockSkewMs = 300_000;
 
 /** Makes the use cases by which operators find a payment and record one by hand. */
-export function makeRecording(
-  deps: PaymentDeps & {
-    readonly paymentReports: PaymentReports;
-  },
-) {
+export function makeRecording(deps: PaymentDeps & { readonly paymentReports: PaymentReports }) {
   const { handler, orders, paymentCallbacks, paymentReports } = deps;
   return { recordPayment, findPayments };
 

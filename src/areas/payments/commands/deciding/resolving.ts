@@ -60,9 +60,7 @@ const goesOnMsMax = 5_000;
 
 /** Makes the use cases by which operators settle payments that no rule settles (src/areas/payments/README.md#settling). */
 export function makeResolving(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & {
-    readonly paymentReports: PaymentReports;
-  },
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly paymentReports: PaymentReports },
 ) {
   const { handler, paymentReports } = deps;
   return { resolvePayment };

@@ -120,13 +120,7 @@ export const orderEvents = makeEvents('order-{id}', {
     'order.refund_reported',
   ),
   DisputeOpened: event(
-    {
-      ...callback,
-      transaction_id: transactionId,
-      dispute_id: z.string().min(1),
-      ...disputed,
-      at,
-    },
+    { ...callback, transaction_id: transactionId, dispute_id: z.string().min(1), ...disputed, at },
     ({ callback, transaction_id, dispute_id, at, ...disputed }, id) =>
       `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} began ` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,

@@ -47,16 +47,10 @@ export type Ledger = {
 };
 
 /** `id`: the platform's. `reversed`: the platform took the money back, whether it reports a refund of this id or not. */
-export type Refund = Figure & {
-  readonly id: string;
-  readonly status: z.infer<typeof refundStatus>;
-};
+export type Refund = Figure & { readonly id: string; readonly status: z.infer<typeof refundStatus> };
 
 /** `at_ms`: the platform's time, epoch milliseconds. */
-export type Figure = {
-  readonly amount: number;
-  readonly at_ms: number;
-};
+export type Figure = { readonly amount: number; readonly at_ms: number };
 
 /** `id`: the platform's. */
 export type Dispute = {

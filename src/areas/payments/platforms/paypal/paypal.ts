@@ -50,10 +50,7 @@ export function verifyPayPal({
 
 function makeCrc32() {
   let value = 0;
-  return {
-    update: (piece: Buffer) => (value = crc32(piece, value)),
-    sum: () => value,
-  };
+  return { update: (piece: Buffer) => (value = crc32(piece, value)), sum: () => value };
 }
 
 function parseSigned(headers: PaymentCallback['headers']) {

@@ -44,11 +44,7 @@ type Reads = SettingReads<keyof typeof variables>;
 
 export const stripe = definePlatform({
   name: 'stripe',
-  summary: {
-    title: 'Stripe',
-    signs_with: 'HMAC-SHA256',
-    reports: 'payments, ends, refunds, disputes',
-  },
+  summary: { title: 'Stripe', signs_with: 'HMAC-SHA256', reports: 'payments, ends, refunds, disputes' },
   settings: { variables, read: readSettings },
   currencies: {
     default: 'USD',

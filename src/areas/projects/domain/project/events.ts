@@ -11,11 +11,7 @@ const withdrawals = {
   inviter_lost_right: 'the member who invited may not give the role any more',
 } as const;
 
-const offered = {
-  owner: 'the ownership of',
-  payer: 'to pay for',
-  both: 'to own and to pay for',
-} as const;
+const offered = { owner: 'the ownership of', payer: 'to pay for', both: 'to own and to pay for' } as const;
 
 const offerEndings = {
   withdrawn: 'it was withdrawn',
@@ -87,11 +83,7 @@ export const projectEvents = makeEvents('project-{id}', {
   ),
   /** `changed_by`: the member who answers for the invitation from now on. */
   InvitationRoleChanged: event(
-    {
-      invitation_id: entityId,
-      role,
-      changed_by: entityId,
-    },
+    { invitation_id: entityId, role, changed_by: entityId },
     ({ invitation_id, role, changed_by }, id) =>
       `changed the role of invitation ${invitation_id} of project ${id} to ${role}, for user ${changed_by}`,
   ),
@@ -108,12 +100,7 @@ export const projectEvents = makeEvents('project-{id}', {
   ),
   /** `invitation_id`: the invitation that this ends; null if there was none. */
   MemberAdded: event(
-    {
-      user_id: entityId,
-      role,
-      invitation_id: entityId.nullable(),
-      given_by: givenBy,
-    },
+    { user_id: entityId, role, invitation_id: entityId.nullable(), given_by: givenBy },
     ({ user_id, role, invitation_id, given_by }, id) =>
       `made user ${user_id} a member of project ${id} as ${role}` +
       (invitation_id === null ? '' : ` (invitation ${invitation_id})`) +

@@ -92,21 +92,14 @@ export const storageEvents = makeEvents('storage-{id}', {
     'storage.test_started',
   ),
   StorageTestSucceeded: event(
-    {
-      test_id: entityId,
-      warnings: z.array(testWarning),
-    },
+    { test_id: entityId, warnings: z.array(testWarning) },
     ({ test_id, warnings }, id) =>
       `ended test ${test_id} of storage ${id} with success` +
       (warnings.length === 0 ? '' : `, and the warnings ${warnings.map(({ code }) => code).join(', ')}`),
     'storage.test_succeeded',
   ),
   StorageTestFailed: event(
-    {
-      test_id: entityId,
-      code: testFailureCode,
-      hint: testFailureHint.nullable(),
-    },
+    { test_id: entityId, code: testFailureCode, hint: testFailureHint.nullable() },
     ({ test_id, code }, id) => `ended test ${test_id} of storage ${id} with the failure ${code}`,
     'storage.test_failed',
   ),

@@ -160,10 +160,7 @@ function change(
   // A repetition, because the test's id derives from the command.
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
-  const candidate = {
-    ...connectionOf(configuration),
-    ...otherChanges(storage.configuration, configuration),
-  };
+  const candidate = { ...connectionOf(configuration), ...otherChanges(storage.configuration, configuration) };
   return [
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
