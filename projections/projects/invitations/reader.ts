@@ -112,15 +112,7 @@ function addressedTo(
   const offer = offers.find(({ user_id }) => user_id === userId);
   if (offer !== undefined) {
     const { id, kind, offered_by: invitedBy, offered_at: created_at, expires_at } = offer;
-    return {
-      id,
-      kind,
-      project,
-      role: kind === 'payer' ? null : 'owner',
-      invitedBy,
-      created_at,
-      expires_at,
-    };
+    return { id, kind, project, role: kind === 'payer' ? null : 'owner', invitedBy, created_at, expires_at };
   }
   const invitation = invitations.find((sent) => sent.email_digest === email_digest);
   if (invitation === undefined) return null;

@@ -6,7 +6,7 @@ import { idempotencyKeyMs } from '../access/idempotency.js';
 import { bodyBytesMax } from '../body/json-body.js';
 import { tagDescriptions } from '../document/openapi-texts.js';
 import { ignoredQuery } from '../route-spec.js';
-import { type Route, routesOf } from '../route.js';
+import { type Route, json, routesOf, typed } from '../route.js';
 import { createHash } from 'node:crypto';
 
 const style = `
@@ -109,14 +109,14 @@ export function makeHomeRoutes(deps: HomeRouteDeps, others: readonly Route[]): r
       always: true,
       request: { query: ignoredQuery },
       summary: 'A page for people: what this service is',
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
     }),
     route('getOverview', 'GET /api/v1', {
       always: true,
       summary: 'Entry points of the service',
-      replies: { 200: { description: 'Its version, documents and abilities.', schema: overview } },
+      replies: { 200: json('Its version, documents and abilities.', overview) },
       handler: (_request) => ({
         status: 200,
         body: {

@@ -27,7 +27,7 @@ import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reserveLimits } from '../access/limits.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
-import type { RouteSpec } from '../route-spec.js';
+import type { Method, RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
@@ -276,11 +276,13 @@ function typeWithCharset(mediaType: string): string {
 
 function replyFormats(spec: {
   readonly replies: ReplySpecs;
+  readonly method: Method;
   readonly cacheControl?: string;
   readonly access: { readonly kind: AccessKind };
 }): (status: number) => ReplyFormat {
   // OWASP ASVS 5.0, 14.3.2: what only some callers may read is kept by no cache.
-  const cacheControl = spec.cacheControl ?? (spec.access.kind === 'public' ? 'no-cache' : 'no-store');
+  const isForAll = spec.access.kind === 'public' && spec.method === 'GET';
+  const cacheControl = spec.cacheControl ?? (isForAll ? 'no-cache' : 'no-store');
   const formats = new Map(
     Object.entries(spec.replies).map(
       ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [

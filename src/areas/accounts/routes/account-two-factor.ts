@@ -2,12 +2,11 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { SessionPasskey, TypedFactor } from '../commands/factors/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
 import { namedObject } from '../../../../projections/paging.js';
@@ -58,12 +57,11 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('enrolTotp', 'POST /api/v1/auth/2fa/totp', {
       summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
       request: { body: noFields },
-      replies: { 201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) } },
+      replies: { 201: json('The secret, shown this one time.', wrapped(enrolment)) },
       errors: ['conflict'],
       idempotent: true,
       // The secret that is in use is not shown again.
       isGone: (_, { caller: { factors } }) => factors.totp,
-      cacheControl: 'no-store',
       handler: async ({ caller: { userId }, command }) => {
         const { secret, url } = await enrolTotp({ userId }, command);
         return { status: 201, body: wrap({ secret, otpauth_url: url }) };
@@ -73,14 +71,13 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       summary: 'Turn TOTP on with the first code, which passes the second factor too',
       request: { body: typedCode },
       replies: {
-        200: {
-          description: 'The recovery codes that come with the first factor of the account.',
-          schema: wrapped(recoveryCodes),
-        },
+        200: json(
+          'The recovery codes that come with the first factor of the account.',
+          wrapped(recoveryCodes),
+        ),
       },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, code: body.code };
@@ -91,7 +88,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('removeTotp', 'POST /api/v1/auth/2fa/totp/remove', {
       summary: 'Turn TOTP off; without a passkey, the recovery codes end too',
       request: { body: factorUnlessPasskey },
-      replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
+      replies: { 204: empty('No code of the app counts any more.') },
       errors: refusals,
       limit: tries,
       deviceOf,
@@ -103,10 +100,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
       summary: 'Replace the recovery codes',
       request: { body: codeUnlessPasskey },
-      replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
+      replies: { 200: json('The recovery codes.', wrapped(recoveryCodes)) },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller, client, device: known, body, command }) => {
         const factor = factorOrPasskey(body, caller);
@@ -122,14 +118,13 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       description: 'A recovery code counts as a passkey, too.',
       request: { body: typedFactor },
       replies: {
-        200: {
-          description: "The session's tokens from now on.",
-          schema: wrapped(z.strictObject({ tokens, device_token: deviceToken })),
-        },
+        200: json(
+          "The session's tokens from now on.",
+          wrapped(z.strictObject({ tokens, device_token: deviceToken })),
+        ),
       },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, factor: factorOf(body) };

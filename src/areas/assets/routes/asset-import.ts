@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
 import type { ImportCursor } from '../commands/import-assets.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { namedObject } from '../../../../projections/paging.js';
@@ -96,7 +96,7 @@ export function makeAssetImportRoutes({ importAssets }: AssetCommands): readonly
       description:
         'The key of the storage needs the right to list. A page may end early, or be empty, with a `next_cursor`. A repeated page adds nothing twice. After 409 `cursor_expired`, begin again without a cursor. When the capacity ends, the message of the 409 says how many objects were added.',
       request: { params: projectParams, body: assetImport },
-      replies: { 200: { description: 'What the page added and skipped.', schema: importedAssets } },
+      replies: { 200: json('What the page added and skipped.', importedAssets) },
       errors: ['conflict', 'cursor_expired', 'capacity_exceeded', 'bucket_unavailable'],
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, prefix = '', cursor: from = null, limit = 100 } = body;

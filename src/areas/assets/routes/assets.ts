@@ -9,9 +9,8 @@ import {
   readOrderedPage,
   searchText,
 } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
-import { type Route, current, finished, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
@@ -119,7 +118,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         "Says what is, or will be, stored where; without `object_key` under `<asset id>/<name>`; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
       request: { params: projectParams, body: assetCreation },
-      replies: { 201: { description: 'The asset.', schema: assetResource } },
+      replies: { 201: json('The asset.', assetResource) },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
@@ -139,7 +138,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'All filters together select. A search examines 200 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
       request: { params: projectParams, query: assetQuery },
-      replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
+      replies: { 200: json('A page of assets.', pageOf(assetResource)) },
       handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) =>
         ok(
           await readOrderedPage({ limit, cursor, sort }, (page) =>
@@ -149,7 +148,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
     }),
     route('getAsset', `GET ${assetsPath}/:assetId`, {
       summary: 'One asset',
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      replies: { 200: json('The asset.', assetResource) },
       entityTag: true,
       handler: async ({ params: { projectId, assetId } }) =>
         current((await assets.find(projectId, assetId)) ?? missing('the asset does not exist')),
@@ -159,9 +158,8 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
       request: { body: assetChange },
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      replies: { 200: json('The asset.', assetResource) },
       errors: ['capacity_exceeded'],
-      entityTag: true,
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
         current(await changeAssetDescription({ ...params, changes: body }, command, { expectedRevision })),
@@ -171,7 +169,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'With `object`, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
       request: { query: removalQuery },
-      replies: { 204: { description: 'It is removed.', schema: noContent } },
+      replies: { 204: empty('It is removed.') },
       errors: ['conflict'],
       ifMatch: true,
       handler: ({ params, query, command, expectedRevision }) => {

@@ -3,7 +3,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { checkText } from '../../../validation/text.js';
 import { refundRequest } from '../commands/deciding/requests.js';
 import { orderPaymentWay, orderRefund } from '../commands/resources.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { namedObject } from '../../../../projections/paging.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
@@ -31,7 +31,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
         'that the order is paid. 409 `payment_not_offered`: the service has no credentials for this platform, and the order ' +
         'is paid by its number. `payment_pending`: the buyer has paid, and the platform still decides.',
       request: { body: payRequest },
-      replies: { 200: { description: 'How the buyer pays.', schema: orderPaymentWay } },
+      replies: { 200: json('How the buyer pays.', orderPaymentWay) },
       errors: ['conflict', 'payment_not_offered', 'payment_pending', 'platform_unavailable'],
       check: ({ body }) => {
         checkReturnUrl(body.return_url);
@@ -54,7 +54,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
         '`Idempotency-Key`, or with `repeats`: the platform then makes one refund.',
       request: { body: refundRequest },
-      replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
+      replies: { 201: json('The refund, which the platform took on.', orderRefund) },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
       idempotent: true,
       check: ({ body: { note } }) => {

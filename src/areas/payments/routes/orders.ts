@@ -8,7 +8,7 @@ import { listedOrder, orderResource } from '../../../../projections/payments/ord
 import { paymentPlatform, plan } from '../commands/resources.js';
 import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { guard } from '../../accounts/domain/guard.js';
 
@@ -51,7 +51,7 @@ export function makeOrderRoutes(
     route('listPlans', 'GET /api/v1/plans', {
       summary: 'Plans, and how to pay for them',
       description: 'Orders are taken for the listed platforms alone.',
-      replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
+      replies: { 200: json('The plans, and the platforms that are set up.', planList) },
       handler: (_request) => ok({ items: [...plans], platforms: paymentPlatforms() }),
     }),
     route('placeOrder', `POST ${path}`, {
@@ -60,7 +60,7 @@ export function makeOrderRoutes(
         'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
         'not verify take no orders: 503 `provider_not_configured`.',
       request: { body: orderRequest },
-      replies: { 201: { description: 'The order, `created`.', schema: orderResource } },
+      replies: { 201: json('The order, `created`.', orderResource) },
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
@@ -82,13 +82,13 @@ export function makeOrderRoutes(
     route('listOrders', `GET ${path}`, {
       summary: "The caller's orders, newest first",
       request: { query: orderQuery },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      replies: { 200: json('A page of orders.', pageOf(listedOrder)) },
       handler: async ({ query, caller }) => ok(await listOf(caller, query)),
     }),
     route('getOrder', `GET ${path}/:orderId`, {
       summary: "One of the caller's orders, with its payments",
       request: { params: orderParams },
-      replies: { 200: { description: 'The order.', schema: orderResource } },
+      replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { orderId }, caller }) =>
         current((await orders.find(caller.userId, orderId)) ?? missing('the order does not exist')),
@@ -96,9 +96,8 @@ export function makeOrderRoutes(
     route('cancelOrder', `POST ${path}/:orderId/cancel`, {
       summary: 'Cancel an unpaid order',
       request: { params: orderParams, body: noFields },
-      replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
+      replies: { 200: json('The order, `canceled`.', orderResource) },
       errors: ['conflict'],
-      entityTag: true,
       ifMatch: true,
       handler: async ({ params: { orderId }, caller, command, expectedRevision }) =>
         current(await cancelOrder({ user_id: caller.userId, order_id: orderId, expectedRevision }, command)),
@@ -106,13 +105,13 @@ export function makeOrderRoutes(
     route('listProjectOrders', 'GET /api/v1/projects/:projectId/orders', {
       summary: "A project's orders, newest first",
       request: { params: projectParams, query: orderQuery },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      replies: { 200: json('A page of orders.', pageOf(listedOrder)) },
       handler: async ({ params: { projectId }, query }) => ok(await listOf({ projectId }, query)),
     }),
     route('getProjectOrder', 'GET /api/v1/projects/:projectId/orders/:orderId', {
       summary: "One of a project's orders, with its payments",
       request: { params: projectParams.extend(orderParams.shape) },
-      replies: { 200: { description: 'The order.', schema: orderResource } },
+      replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { projectId, orderId } }) =>
         current((await orders.findOfProject(projectId, orderId)) ?? missing('the order does not exist')),

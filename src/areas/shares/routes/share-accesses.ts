@@ -2,7 +2,7 @@ import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
 import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';
 import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
@@ -32,7 +32,7 @@ export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Rout
       description:
         "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). Mails are limited by user, project and address (429). A share that does not open for visitors is 409. The reply is the same for every address.",
       request: { params: shareParams, body: shareMail },
-      replies: { 202: { description: 'The mails are sent within moments.', schema: shareMailed } },
+      replies: { 202: json('The mails are sent within moments.', shareMailed) },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
       check: ({ body: { to, message = null } }) => {
@@ -61,7 +61,7 @@ export function makeShareAccessRoutes(deps: Pick<ShareDeps, 'shares' | 'shareAcc
       summary: 'When a share was opened, newest first',
       description: 'Also of a share that was revoked, if it was ever opened.',
       request: { params: shareParams, query: accessQuery },
-      replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccessResource) } },
+      replies: { 200: json('A page of accesses.', pageOf(shareAccessResource)) },
       handler: async ({ params, query: { limit, cursor, sort, downloaded, ...period } }) => {
         const filter = {
           ...period,

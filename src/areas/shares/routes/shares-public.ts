@@ -5,7 +5,7 @@ import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
 import { namedObject } from '../../../../projections/paging.js';
@@ -23,7 +23,7 @@ export function makeSharePageRoutes(
         'It is the same for every token. `Accept-Language` selects its language. ' +
         'Pages of the origins in `frame_ancestors` may show that of an open share.',
       request: { params: z.object({ token: z.string() }), query: ignoredQuery },
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       handler: async ({ params: { token }, acceptLanguage }) => ({
         status: 200,
@@ -41,13 +41,7 @@ export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly R
       description:
         'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
       request: { params: z.object({ token: z.string() }), query: ignoredQuery },
-      replies: {
-        200: {
-          description: 'A playlist (RFC 8216).',
-          schema: z.string(),
-          mediaType: 'application/vnd.apple.mpegurl',
-        },
-      },
+      replies: { 200: typed('application/vnd.apple.mpegurl', 'A playlist (RFC 8216).') },
       errors: ['not_found', 'conflict', 'bucket_unavailable'],
       limit: { name: 'playlist', counts: 'all' },
       entityTag: true,
@@ -146,13 +140,12 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       cacheControl: 'no-store',
       summary: 'The project of a share, and whether the share needs a password',
       description: 'It is 404 whenever `verify` is.',
-      replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
+      replies: { 200: json('The project.', wrapped(sharedPlace)) },
       errors: ['not_found'],
       limit: { name: 'share_describe', counts: 'all' },
       handler: async ({ params: { token } }) => ok(wrap(await describeShared(token))),
     }),
     route('verifyShare', 'POST /verify', {
-      cacheControl: 'no-store',
       summary: "Give a share's password, and receive its asset and signed URLs",
       description:
         'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. To a visitor ' +
@@ -160,7 +153,7 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
       request: { body: verification },
-      replies: { 200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) } },
+      replies: { 200: json('The asset and its URLs.', wrapped(openedShare)) },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',
@@ -177,12 +170,11 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       },
     }),
     route('renewShareMedia', 'POST /media', {
-      cacheControl: 'no-store',
       summary: 'Fresh media URLs of an opened share',
       description:
         'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
       request: { body: renewal },
-      replies: { 200: { description: 'The URLs.', schema: wrapped(renewedMedia) } },
+      replies: { 200: json('The URLs.', wrapped(renewedMedia)) },
       errors: ['invalid_credentials', 'forbidden'],
       limit: { name: 'share_media', counts: 'all' },
       handler: async ({ params: { token }, body, command }) => {

@@ -7,7 +7,7 @@ import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
-import { contentTag, noContent } from '../../../http/replies/reply.js';
+import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
@@ -18,7 +18,7 @@ import {
   shownShare,
 } from '../../../../projections/shares/shares/resource.js';
 import { roleAtLeast } from '../../projects/domain/role.js';
-import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, ok, routesOf, typed } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
 const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
@@ -119,7 +119,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       summary: 'Share assets behind a password',
       description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
       request: { params: projectParams, body: shareCreation },
-      replies: { 201: { description: 'The share, with the URL to pass on.', schema: shownShare } },
+      replies: { 201: json('The share, with the URL to pass on.', shownShare) },
       errors: ['not_found', 'conflict', 'too_many_attempts'],
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await shares.find(projectId, id)) === null,
@@ -127,7 +127,6 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
         nameOneThing(body);
         shareRules.end(endOf(body, earliest) ?? null, earliest);
       },
-      cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const { asset_id, asset_ids = [], tag = null, ...given } = withEnd(body, command.time);
         const input = {
@@ -144,7 +143,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
       request: { params: projectParams, query: shareQuery },
-      replies: { 200: { description: 'A page of shares.', schema: pageOf(shownShare) } },
+      replies: { 200: json('A page of shares.', pageOf(shownShare)) },
       handler: async ({ params: { projectId }, query, caller, project, command: { time: now } }) => {
         const { asset_id: assetId, tag, state, ...list } = query;
         const filter = { assetId, tag, state, now };
@@ -155,7 +154,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
     route('getShare', 'GET /:shareId', {
       entityTag: true,
       summary: 'One share',
-      replies: { 200: { description: 'The share.', schema: shownShare } },
+      replies: { 200: json('The share.', shownShare) },
       handler: async ({ params: { projectId, shareId }, caller, project }) => {
         const found = await shares.find(projectId, shareId);
         if (found === null) throw missingShare();
@@ -163,11 +162,10 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       },
     }),
     route('changeShare', 'PATCH /:shareId', {
-      entityTag: true,
       summary: 'Change a share',
       description: 'Another password, or none, ends the sessions of all visitors at once.',
       request: { body: shareChange },
-      replies: { 200: { description: 'The share as it is now.', schema: shownShare } },
+      replies: { 200: json('The share as it is now.', shownShare) },
       errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
@@ -180,15 +178,14 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
     route('revokeShare', 'DELETE /:shareId', {
       summary: 'Revoke a share, and end the sessions of all visitors',
       description: 'URLs that were handed out before live on until they expire, 20 minutes at most.',
-      replies: { 204: { description: 'It opens no more.', schema: noContent } },
+      replies: { 204: empty('It opens no more.') },
       ifMatch: true,
       handler: ({ params, command, expectedRevision }) =>
         finished(revokeShare(params, command, { expectedRevision })),
     }),
     route('getShareQrCode', 'GET /:shareId/qr', {
       summary: "The share's URL as a QR code",
-      replies: { 200: { description: 'A picture.', schema: z.string(), mediaType: 'image/svg+xml' } },
-      cacheControl: 'no-store',
+      replies: { 200: typed('image/svg+xml', 'A picture.') },
       entityTag: true,
       handler: async ({ params: { projectId, shareId } }) => {
         const found = await shares.find(projectId, shareId);

@@ -3,11 +3,10 @@ import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { StorageChange } from '../commands/changing.js';
 import type { ErrorCode } from '../../../http/replies/error-codes.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';
 import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, finished, missing, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, missing, routesOf } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
 import { namedObject } from '../../../../projections/paging.js';
 
@@ -52,12 +51,11 @@ const deliveryChange = namedObject('DeliveryChange', {
     .optional()
     .describe('For the mode `token`, and only for it.'),
 });
-const changed = { description: 'The configuration as it is now.', schema: storageResource };
-const tested = {
-  description:
-    'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
-  schema: storageResource,
-};
+const changed = json('The configuration as it is now.', storageResource);
+const tested = json(
+  'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
+  storageResource,
+);
 
 /** Makes the routes that change storages (src/areas/storages/README.md#storage-changes). */
 export function makeStorageChangeRoutes(
@@ -73,7 +71,6 @@ export function makeStorageChangeRoutes(
     errors: readonly ErrorCode[] = [],
   ): Route =>
     route(name, `POST /${action}`, {
-      entityTag: true,
       summary,
       request: { body: noFields },
       replies: { 200: changed },
@@ -84,7 +81,6 @@ export function makeStorageChangeRoutes(
     });
   return [
     route('changeStorage', 'PATCH', {
-      entityTag: true,
       summary: 'Change a storage',
       description:
         'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
@@ -97,14 +93,13 @@ export function makeStorageChangeRoutes(
     }),
     route('deleteStorage', 'DELETE', {
       summary: 'Delete a storage, and destroy its credentials',
-      replies: { 204: { description: 'It is deleted.', schema: noContent } },
+      replies: { 204: empty('It is deleted.') },
       errors: ['conflict'],
       ifMatch: true,
       handler: ({ params, command, expectedRevision }) =>
         finished(deps.deleteStorage(params, command, { expectedRevision })),
     }),
     route('replaceStorageCredentials', 'PUT /credentials', {
-      entityTag: true,
       summary: "Replace a storage's credentials",
       description: 'Those of an active storage serve until the new ones have passed a test (202).',
       request: { body: credentialsReplacement },
@@ -117,10 +112,9 @@ export function makeStorageChangeRoutes(
       },
     }),
     route('testStorage', 'POST /test', {
-      entityTag: true,
       summary: 'Test a storage: list, write, read by a signed URL, delete',
       request: { body: noFields },
-      replies: { 202: { description: 'The test is under way.', schema: storageResource } },
+      replies: { 202: json('The test is under way.', storageResource) },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => ({
@@ -129,7 +123,6 @@ export function makeStorageChangeRoutes(
       }),
     }),
     route('setStorageCors', 'POST /cors', {
-      entityTag: true,
       summary: 'Set the CORS rule of the bucket for the pages of this service',
       description:
         'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
@@ -148,15 +141,14 @@ export function makeStorageChangeRoutes(
     route('getDelivery', 'GET /delivery', {
       entityTag: true,
       summary: 'The delivery mode of a storage',
-      replies: { 200: { description: 'The mode.', schema: delivery } },
+      replies: { 200: json('The mode.', delivery) },
       handler: async ({ params: { projectId, storageId } }) =>
         current((await storages.delivery(projectId, storageId)) ?? missing('the storage does not exist')),
     }),
     route('changeDelivery', 'PUT /delivery', {
-      entityTag: true,
       summary: 'Change the delivery mode of a storage',
       request: { body: deliveryChange },
-      replies: { 200: { description: 'The mode.', schema: delivery } },
+      replies: { 200: json('The mode.', delivery) },
       ifMatch: true,
       errors: ['conflict'],
       handler: async ({ params, body, command, expectedRevision }) => {

@@ -19,11 +19,7 @@ export const securityNoticeEvents = makeEvents('securitynotice-{event id}', {
   ),
   /** The mail server accepted or refused the notice about the event. */
   SecurityNoticeMailed: event(
-    {
-      user_id: entityId,
-      kind: z.union([securityNoticeKind, memberNoticeKind]),
-      outcome: mailOutcome,
-    },
+    { user_id: entityId, kind: z.union([securityNoticeKind, memberNoticeKind]), outcome: mailOutcome },
     ({ user_id, kind, outcome }, id) =>
       `mailed user ${user_id} the notice ${kind} about event ${id}; ${outcomeInWords(outcome)}`,
   ),

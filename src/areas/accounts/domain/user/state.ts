@@ -169,9 +169,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
   TotpConfirmed: (event, state) =>
     state.totp.status === 'off'
       ? {}
-      : {
-          totp: { ...state.totp, status: 'on', lastStep: event.data.step, confirmedAt: event.recordedAt },
-        },
+      : { totp: { ...state.totp, status: 'on', lastStep: event.data.step, confirmedAt: event.recordedAt } },
   TotpStepUsed: (event, state) =>
     state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {},
   TotpRemoved: () => ({ totp: { status: 'off' } }),

@@ -9,12 +9,7 @@ type Issued = Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'];
 type NewKey = Omit<Issued, 'issued_by' | 'scopes'> & { readonly scopes: Readonly<Issued['scopes']> };
 
 export type ApiKeyCommand =
-  | {
-      readonly type: 'IssueApiKey';
-      readonly actorId: string;
-      readonly key: NewKey;
-      readonly now: Date;
-    }
+  | { readonly type: 'IssueApiKey'; readonly actorId: string; readonly key: NewKey; readonly now: Date }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
 
 /** API keys of one project (src/areas/projects/README.md#rules-of-a-project). Expired keys do not count. */

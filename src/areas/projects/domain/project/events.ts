@@ -122,13 +122,7 @@ export const projectEvents = makeEvents('project-{id}', {
 
   /** They accept by MemberRoleChanged, by BillingChanged, or by both. */
   OfferMade: event(
-    {
-      offer_id: entityId,
-      kind: offerKind,
-      user_id: entityId,
-      offered_by: entityId,
-      expires_at: instant,
-    },
+    { offer_id: entityId, kind: offerKind, user_id: entityId, offered_by: entityId, expires_at: instant },
     ({ offer_id, kind, user_id, offered_by, expires_at }, id) =>
       `offered user ${user_id} ${offered[kind]} project ${id} (offer ${offer_id}, by user ${offered_by}, until ${expires_at})`,
   ),

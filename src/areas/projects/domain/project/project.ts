@@ -30,11 +30,7 @@ export type ProjectCommand =
   | ({ readonly type: 'RevokeEntitlement' } & Grant)
   | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null }
   /** Appends nothing if the default is no longer `replaces`, which the caller found unusable or null. */
-  | {
-      readonly type: 'ReplaceDefaultStorage';
-      readonly replaces: string | null;
-      readonly storageId: string;
-    }
+  | { readonly type: 'ReplaceDefaultStorage'; readonly replaces: string | null; readonly storageId: string }
   | InvitationCommand
   | MemberCommand
   | OfferCommand
