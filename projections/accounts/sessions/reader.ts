@@ -56,10 +56,7 @@ export function makeSessionReader(deps: { readonly views: Views; readonly sealer
      * 200.
      * @param options.not the session that stays in any case
      */
-    leastUsed: async (
-      userId: string,
-      { keep, not, now }: { readonly keep: number; readonly not: string; readonly now: Date },
-    ) => {
+    leastUsed: async (userId: string, { keep, not, now }: { keep: number; not: string; now: Date }) => {
       const where = { field: 'user_id', equals: userId };
       const found = await sessions.find({ where, limit: keep + readAtOnce });
       const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);

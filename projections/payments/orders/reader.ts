@@ -154,10 +154,7 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       return documents.map(({ id }) => id);
     },
     /** Lists the orders of all users that were placed in a period, oldest first. */
-    placedIn: async (
-      { from, to }: { readonly from: Date; readonly to: Date },
-      { after = firstIdOf(from), limit }: Page,
-    ) => {
+    placedIn: async ({ from, to }: { from: Date; to: Date }, { after = firstIdOf(from), limit }: Page) => {
       const documents = await orders.find({ after, limit });
       const end = firstIdOf(to);
       return documents.filter(({ id }) => id < end).map((document) => present(document).resource);

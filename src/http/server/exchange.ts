@@ -75,11 +75,7 @@ export function makeExchange<
     }
   };
 
-  async function exchange(
-    ctx: RouterContext<HttpState>,
-    admit: Admit,
-    charged: Pick<RequestWork, 'charge'>,
-  ): Promise<void> {
+  async function exchange(ctx: RouterContext<HttpState>, admit: Admit, charged: Pick<RequestWork, 'charge'>) {
     ctx.state.route = spec.path;
     const noteAllowance: NoteAllowance = (allowance) => {
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);

@@ -56,11 +56,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     return traced.run(() => observe(ctx, next, traced));
   };
 
-  async function observe(
-    ctx: ParameterizedContext<HttpState>,
-    next: Next,
-    traced: RequestTrace,
-  ): Promise<void> {
+  async function observe(ctx: ParameterizedContext<HttpState>, next: Next, traced: RequestTrace) {
     const startedAt = performance.now();
     const { req } = ctx;
     const client = identify(req.socket.remoteAddress, req.headers['x-forwarded-for']);

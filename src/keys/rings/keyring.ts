@@ -79,10 +79,7 @@ export function makeKeyring(keys: readonly RingKey[]): Keyring {
  * @param bytes the exact length of every key
  * @throws KeyProblem, which names every problem by the number of the entry, never by its text
  */
-export function parseKeyring(
-  text: string,
-  { name, bytes }: { readonly name: string; readonly bytes: number },
-): Keyring {
+export function parseKeyring(text: string, { name, bytes }: { name: string; bytes: number }): Keyring {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
   if (entries.length === 0) {
     throw new KeyProblem(`${name} is empty; give it a list of kid:base64url, the active key first`);

@@ -25,10 +25,7 @@ export function makeReportNodeCheck(
   const queued = makeKeyedMutex({ waitingMax });
   const followCheck = makeFollowCheck(deps);
 
-  return async (
-    { nodeId, ok }: { readonly nodeId: string; readonly ok: boolean },
-    context: CommandContext,
-  ) => {
+  return async ({ nodeId, ok }: { nodeId: string; ok: boolean }, context: CommandContext) => {
     // Without this, checks of nodes that do not exist would fill the state store.
     const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);
     const counted = await queued(nodeId, () => count(nodeId, known, ok, context));

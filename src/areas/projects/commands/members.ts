@@ -137,11 +137,7 @@ export function makeMembers(
   };
 
   /** An invitation of an owner waits for consent. With another role it adds a user who has verified the address. */
-  async function acceptOwnersInvitation(
-    projectId: string,
-    invitationId: string,
-    context: CommandContext,
-  ): Promise<void> {
+  async function acceptOwnersInvitation(projectId: string, invitationId: string, context: CommandContext) {
     const { state } = await handler.load(projectAggregate, projectId, 'remembered');
     if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return;
     await acceptInvitation({ projectId, invitationId }, stepContext(context, 'accept-invitation'));

@@ -72,10 +72,7 @@ export function makeBillingOffers(deps: ProjectDeps & { readonly countNotice: Co
       );
     },
     /** Withdraws the open offer, if there is one. @throws CommandRejected project_not_found */
-    withdrawBillingOffer: async (
-      { projectId }: { readonly projectId: string },
-      context: CommandContext,
-    ): Promise<void> => {
+    withdrawBillingOffer: async ({ projectId }: { projectId: string }, context: CommandContext) => {
       await handler.handle(projectAggregate.at(projectId), { type: 'WithdrawBillingOffer' }, context, {
         revokesAccess: true,
       });

@@ -154,11 +154,7 @@ export function makeSharing(deps: ShareDeps) {
       }
     },
     /** Revokes a share and ends its sessions. @throws CommandRejected share_not_found; PreconditionFailed */
-    revokeShare: async (
-      { projectId, shareId }: ShareAddress,
-      context: CommandContext,
-      options?: Options,
-    ): Promise<void> => {
+    revokeShare: async ({ projectId, shareId }: ShareAddress, context: CommandContext, options?: Options) => {
       const revoke = { type: 'Revoke', projectId } as const;
       await handler.handle(shareAggregate.at(shareId), revoke, context, { ...options, revokesAccess: true });
     },

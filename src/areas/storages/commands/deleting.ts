@@ -70,10 +70,7 @@ export function makeDeleting(
         for (const storageId of await storages.ids(projectId, storagesMax)) await drop(storageId, context);
       },
       /** Deletes a storage if its project is deleted: one that comes after ProjectDeleted in the log. */
-      ifOrphaned: async (
-        { storageId, projectId }: StorageAddress,
-        context: CommandContext,
-      ): Promise<void> => {
+      ifOrphaned: async ({ storageId, projectId }: StorageAddress, context: CommandContext) => {
         const { state: project } = await handler.load(projectAggregate, projectId);
         if (project.status === 'deleted') await drop(storageId, context);
       },

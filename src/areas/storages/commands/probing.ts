@@ -55,11 +55,7 @@ export function makeProbeStorage(
     },
 
     /** Records the result; a repetition changes nothing. */
-    finish: async (
-      { storageId, testId }: StorageTestRef,
-      result: TestResult,
-      context: CommandContext,
-    ): Promise<void> => {
+    finish: async ({ storageId, testId }: StorageTestRef, result: TestResult, context: CommandContext) => {
       await handler.handle(storageAggregate.at(storageId), { type: 'FinishTest', testId, result }, context);
     },
   };

@@ -50,10 +50,7 @@ export function makeEmailVerificationCommands(
      * @throws CommandRejected mail_not_configured, address_proved, email_verification_too_soon, address_changed,
      * user_not_found; TooManyAttempts
      */
-    requestEmailVerification: async (
-      { userId }: { readonly userId: string },
-      context: CommandContext,
-    ): Promise<void> => {
+    requestEmailVerification: async ({ userId }: { userId: string }, context: CommandContext) => {
       if (!mailConfigured) {
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
       }

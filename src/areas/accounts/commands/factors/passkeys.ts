@@ -74,10 +74,7 @@ export function makePasskeyCommands(
        * authenticator that holds one of its passkeys makes no other.
        * @throws CommandRejected passkeys_not_configured, user_not_found, passkey_limit_reached
        */
-      forRegistration: async (
-        { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
-        now: Date,
-      ) => {
+      forRegistration: async ({ userId, sessionId }: { userId: string; sessionId: string }, now: Date) => {
         const { rpId } = requirePasskeys(passkeys);
         const user = await loadRegistered(handler, userId);
         if (user.passkeys.length >= passkeysMax) {

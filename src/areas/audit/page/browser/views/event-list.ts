@@ -93,11 +93,7 @@ export function makeEventList(deps: {
     },
   };
 
-  async function readOn(
-    query: Readonly<Record<string, string>>,
-    from: string | null,
-    own: number,
-  ): Promise<void> {
+  async function readOn(query: Readonly<Record<string, string>>, from: string | null, own: number) {
     [more.hidden, goOn] = [true, null];
     announce(note, 'Searching …');
     let cursor = from;
