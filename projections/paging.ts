@@ -93,9 +93,8 @@ export async function readOrderedPage<Item>(
   read: (page: Page) => Promise<FilteredPage<Item>>,
 ): Promise<Listed<Item>> {
   const { limit, cursor, sort } = input;
-  if (cursor?.startsWith(`${sort} `) === false) {
+  if (cursor?.startsWith(`${sort} `) === false)
     invalid('query.cursor', 'is of a list in another order', 'not_allowed');
-  }
   const { items, next } = await read(pageFrom(cursor?.slice(sort.length + 1), limit));
   return listed({ items, next: next === null ? null : `${sort} ${next}` });
 }

@@ -123,9 +123,8 @@ export function makeMailer(deps: {
       );
       try {
         await converse(signal, async (smtp) => {
-          if (lacksUtf8 === true && needsUtf8(mail.to.address)) {
+          if (lacksUtf8 === true && needsUtf8(mail.to.address))
             throw new MailRefused('the mail server lacks SMTPUTF8, which the address needs');
-          }
           if (credentials !== null && smtp.allowsAuth) {
             const { user, password: pass } = credentials;
             await answered((done) => {

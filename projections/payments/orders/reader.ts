@@ -79,9 +79,8 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
     const where = { field: 'in_review', equals: 'yes' };
     const [orderId] = after?.split('/') ?? [];
-    if (after === undefined || orderId === undefined) {
+    if (after === undefined || orderId === undefined)
       return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
-    }
     const [first, others] = await Promise.all([
       orders.get(orderId),
       orders.find({ where, after: orderId, limit }),

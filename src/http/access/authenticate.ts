@@ -93,9 +93,7 @@ export function makeAuthenticator(deps: {
       );
       if (admitted !== undefined) await admitted;
       const found = await access.apiKey(parsed.digest);
-      if (found === null || found.expiresAt <= clock.now()) {
-        throw unauthorized('the API key is not valid');
-      }
+      if (found === null || found.expiresAt <= clock.now()) throw unauthorized('the API key is not valid');
       const { keyId, issuedBy, scopes, project } = found;
       projectsOfKeys.set(parsed.digest, project);
       const caller: ApiKeyCaller = {

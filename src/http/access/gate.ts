@@ -208,9 +208,8 @@ function enter(
 ): ProjectAccess {
   if (project === null) throw missing(policy);
   if (caller.kind === 'api_key') {
-    if (!caller.scopes.includes(policy.apiKey)) {
+    if (!caller.scopes.includes(policy.apiKey))
       throw new HttpError('insufficient_scope', `the API key lacks the scope ${policy.apiKey}`);
-    }
     return project;
   }
   const role = project.roleOf(caller.userId);

@@ -111,9 +111,8 @@ function simplified(schema: Json, { io, schemas }: { readonly io: Io; readonly s
     if (result['maximum'] === Number.MAX_SAFE_INTEGER) result = without(result, 'maximum');
   }
   // Both say the same of an integer; generators of OpenAPI 3.0 know no numeric `exclusiveMinimum`.
-  if (result['type'] === 'integer' && result['exclusiveMinimum'] === 0) {
+  if (result['type'] === 'integer' && result['exclusiveMinimum'] === 0)
     result = { ...without(result, 'exclusiveMinimum'), minimum: 1 };
-  }
   return nullableAsType(saidDefaults(withSharedPattern(result, schemas)));
 }
 

@@ -124,9 +124,8 @@ export function finishReply(
 ): FinishedReply {
   if (reply.prepared !== undefined)
     return finishPrepared(reply.status, reply.prepared, { mediaType, cacheControl });
-  if (reply.body === undefined) {
+  if (reply.body === undefined)
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
-  }
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   // Node sends a text in one packet with the head.
   const content = JSON.stringify(reply.body);

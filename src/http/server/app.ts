@@ -55,9 +55,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     const layers = mostFixed(matched?.path ?? []);
     const layer = layers.find(({ methods }) => methods.includes(ctx.method));
     const serve = layer?.stack[0];
-    if (layer === undefined || serve === undefined) {
-      throw notServed(layers.flatMap(({ methods }) => methods));
-    }
+    if (layer === undefined || serve === undefined) throw notServed(layers.flatMap(({ methods }) => methods));
     const params = layer.params(path, layer.captures(path));
     return serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next) as Promise<void>;
   });

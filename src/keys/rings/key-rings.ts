@@ -105,9 +105,8 @@ export function loadKeys({
   const [jwt, master, refresh] = [ring('jwt'), ring('master'), ring('refresh')];
   const [code, pepper, audit] = [ring('code'), ring('pepper'), ring('audit')];
   const indexKey = attempt(() => readIndexKey(settings, file));
-  if (!jwt || !master || !refresh || !code || !pepper || !audit || !indexKey) {
+  if (!jwt || !master || !refresh || !code || !pepper || !audit || !indexKey)
     throw new KeyProblem(problems.join('; '));
-  }
   return { jwt, master, refresh, code, pepper, audit, indexKey };
 }
 
@@ -190,9 +189,8 @@ export function makeKeyRings({
   function reload(): string | null {
     try {
       const next = load();
-      if (!next.indexKey.equals(current.indexKey)) {
+      if (!next.indexKey.equals(current.indexKey))
         throw new KeyProblem('INDEX_KEY has changed, and it is never rotated; put the old one back');
-      }
       remember(seen, next);
       const changed = idsOf(next) !== idsOf(current);
       current = next;

@@ -124,9 +124,8 @@ export function makeKeyRotation(deps: {
         return { ring, kid, changed: false, next };
       }
       change(path, (file) => {
-        if (kidsIn(file, ring)[0] === kid) {
+        if (kidsIn(file, ring)[0] === kid)
           throw new CommandRejected('already_active', `${kid} is the active key of the ring ${ring} already`);
-        }
         const reason = now ? null : whyNotPromote(timesOf(file, ring, kid), clock.now());
         if (reason !== null)
           throw new CommandRejected('too_early', `${reason}; --now promotes it all the same`);
@@ -161,9 +160,8 @@ export function makeKeyRotation(deps: {
         const others = kidsIn(file, ring).filter((other) => other !== kid);
         const stay = others.map((other) => timesOf(file, ring, other));
         const reason = force ? null : whyNotRetire(ring, times, stay, clock.now());
-        if (reason !== null) {
+        if (reason !== null)
           throw new CommandRejected('still_needed', `${kid} is still needed: ${reason}; --force retires it`);
-        }
         return retireKey(file, ring, kid);
       });
       onChange('retired', ring, kid);

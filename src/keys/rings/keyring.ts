@@ -81,9 +81,8 @@ export function makeKeyring(keys: readonly RingKey[]): Keyring {
  */
 export function parseKeyring(text: string, { name, bytes }: { name: string; bytes: number }): Keyring {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  if (entries.length === 0) {
+  if (entries.length === 0)
     throw new KeyProblem(`${name} is empty; give it a list of kid:base64url, the active key first`);
-  }
   const problems: string[] = [];
   const keys: RingKey[] = [];
   for (const [index, entry] of entries.entries()) {

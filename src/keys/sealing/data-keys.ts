@@ -90,9 +90,8 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
 
   function unwrap(record: string, masterKid: string, wrapped: string): Buffer {
     const master = masterKeys.find(masterKid);
-    if (master === undefined) {
+    if (master === undefined)
       throw new KeyMissing(`master key ${masterKid} is not in MASTER_KEYS; put it back at the list's end`);
-    }
     try {
       return openEnvelope(master, ['data key', record, masterKid], wrapped);
     } catch (error) {
@@ -253,8 +252,7 @@ function addOne(counts: Map<string, number>, kid: string): void {
 
 function parseRecord(record: string, value: unknown): DataKeyRecord {
   const result = recordSchema.safeParse(value);
-  if (!result.success) {
+  if (!result.success)
     throw new StoreDamaged(`the record ${record} of the state store is not a data key; restore it`);
-  }
   return result.data;
 }

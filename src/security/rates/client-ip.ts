@@ -103,9 +103,8 @@ function rangeOf(text: string): Range | null {
   const length = address === null || rest.length > 0 ? null : prefixLength(address, bits);
   if (address === null || length === null) return null;
   // `parseAddress` returns mapped addresses as IPv4, so a mapped range becomes IPv4 too.
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96)
     return [address.toIPv4Address(), length - 96];
-  }
   return [address, length];
 }
 

@@ -168,9 +168,7 @@ export function makeAccessTokens({
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
       // The removal of a key from the ring invalidates its cached tokens too.
-      if (cached !== undefined && keys.find(cached.kid) !== undefined) {
-        return judgeTimes(cached.claims, now);
-      }
+      if (cached !== undefined && keys.find(cached.kid) !== undefined) return judgeTimes(cached.claims, now);
       if (!isCanonical(token)) return invalid;
       try {
         const verified = await verifySignature(token, now);

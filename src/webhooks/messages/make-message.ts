@@ -115,9 +115,8 @@ export function foldEvent(fold: MessageFold | null, event: StoredEvent): Message
 export function makeMessage(fold: MessageFold, event: StoredEvent): WebhookMessage {
   const [type, source] = [messageTypeOf(event), sourceOf(event.stream)];
   if (type === null || source === null) throw new Error('the event has no message');
-  if (type === 'unknown') {
+  if (type === 'unknown')
     throw new UndecodableEvent(`the stream ${event.stream} has an event of the unknown type ${event.type}`);
-  }
   // A schema that fits is the guard against a field that receivers must not see.
   const data = webhookMessages[type].data.parse(source.data(fold, event)) as JsonObject;
   return { type, timestamp: event.recordedAt.toISOString(), data };

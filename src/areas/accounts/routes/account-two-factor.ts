@@ -32,9 +32,8 @@ const typedFactor = factorFields
   .check(
     ruled((body) => {
       oneAtMost(body);
-      if (body.code === undefined && body.recovery_code === undefined) {
+      if (body.code === undefined && body.recovery_code === undefined)
         invalid('code', 'is missing: give it, or recovery_code', 'missing');
-      }
     }),
   )
   .meta({ id: 'SecondFactor', description: 'Either `code` or `recovery_code`.' });

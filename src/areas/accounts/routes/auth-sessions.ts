@@ -77,9 +77,8 @@ const presentedProof = z
     ruled((body) => {
       const [first, second] = Object.entries(body).filter(([, proof]) => proof !== undefined);
       if (first === undefined) invalid('password', 'is missing: give it, code or passkey', 'missing');
-      if (second !== undefined) {
+      if (second !== undefined)
         invalid(second[0], `cannot be given beside ${first[0]}: leave one of them out`, 'not_allowed');
-      }
     }),
   )
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });

@@ -48,12 +48,10 @@ export function makeOpenAssetStorage(deps: { readonly openStorage: Pick<OpenStor
   const { openStorage } = deps;
   return async ({ storage_id: storageId }: { readonly storage_id: string }) => {
     const opened = await openStorage.serving(storageId);
-    if (opened === null) {
+    if (opened === null)
       return rejectAsset('asset_storage_unusable', 'the storage that keeps the asset has been deleted');
-    }
-    if (opened.storage.status === 'disabled') {
+    if (opened.storage.status === 'disabled')
       rejectAsset('asset_storage_unusable', 'the storage that keeps the asset is disabled');
-    }
     return opened;
   };
 }
@@ -124,9 +122,8 @@ export function makeAddAsset(
         ? rejectAsset('no_default_storage', 'storage_id is missing, and the project has no default storage')
         : rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
     }
-    if (storage.status === 'disabled') {
+    if (storage.status === 'disabled')
       rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
-    }
     return { payerId: project.document.body.billed_to, storage_id: id, storage };
   }
 

@@ -94,9 +94,8 @@ export function makeImportAssets(deps: ImportDeps) {
     capacity.requireFresh();
     const payerId = await payerOf(projectId);
     const opened = await openAssetStorage({ storage_id: storageId });
-    if (opened.storage.projectId !== projectId) {
+    if (opened.storage.projectId !== projectId)
       rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
-    }
     const { objects, next } = await list(opened, input);
     // A page that has changed since without its last object is read from its beginning.
     const begin = objects.findIndex(({ text }) => text === cursor?.read) + 1;
@@ -150,12 +149,10 @@ export function makeImportAssets(deps: ImportDeps) {
     const { provider, base_path: basePath } = storage.configuration;
     const page = { prefix: wholeKey(basePath, prefix), token: cursor?.token ?? null, limit };
     const answer = await listObjects({ urls, provider, ...page });
-    if (answer.kind === 'away') {
+    if (answer.kind === 'away')
       return rejectAsset('bucket_unavailable', 'the bucket did not answer, or reported an error; try again');
-    }
-    if (answer.kind === 'expired') {
+    if (answer.kind === 'expired')
       return rejectAsset('cursor_expired', 'the bucket no longer takes this cursor; begin again without one');
-    }
     if (answer.kind === 'refused') return rejectAsset('bucket_refused', describeListRefusal(answer.failure));
     return answer;
   }
@@ -201,9 +198,8 @@ export function makeImportAssets(deps: ImportDeps) {
           if (signal.aborted) return null;
           throw error;
         });
-        if (answer?.kind === 'found' && answer.object.size === size) {
+        if (answer?.kind === 'found' && answer.object.size === size)
           return { key: reading, entity_tag: answer.object.entity_tag };
-        }
       }
       return null;
     }
@@ -258,9 +254,8 @@ function seenAt(
 ): ImportCursor['seen'] {
   if (hasAdded) return { token, left: 1, pages: 1 };
   if (read !== null) return seen;
-  if (token === asked || token === seen.token) {
+  if (token === asked || token === seen.token)
     rejectAsset('bucket_refused', describeListRefusal({ code: 'list_unusable', hint: null }));
-  }
   if (seen.left > 1) return { ...seen, left: seen.left - 1 };
   return { token, left: seen.pages * 2, pages: seen.pages * 2 };
 }

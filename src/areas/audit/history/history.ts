@@ -119,9 +119,8 @@ export function makeAuditHistory(deps: {
     let [filters, read, characters] = [0, 0, 0];
     if (highest < from) return { events, next: null };
     for await (const { tile, isCandidate } of tilesDown(terms, tileAt(highest), tileAt(from))) {
-      if (filters === filtersMax || (isCandidate && read >= eventsMax)) {
+      if (filters === filtersMax || (isCandidate && read >= eventsMax))
         return { events, next: Math.min(highest + 1, (tile + 1) * tileWidth) };
-      }
       filters += 1;
       if (!isCandidate) continue;
       const inTile = await eventsOfTile(tile, highest + 1);

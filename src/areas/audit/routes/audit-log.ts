@@ -193,9 +193,8 @@ export async function auditProof(
 /** Reads the last signed checkpoint. @throws HttpError 503 while nothing is signed */
 export async function readSignedLog(log: Pick<AuditLog, 'readSigned'>): Promise<SignedRecord> {
   const signed = await log.readSigned();
-  if (signed === null || signed.note === '') {
+  if (signed === null || signed.note === '')
     throw new HttpError('nothing_signed', 'no checkpoint is signed yet; the first follows the first events');
-  }
   return signed;
 }
 

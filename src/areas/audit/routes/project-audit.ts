@@ -48,9 +48,8 @@ export function makeProjectAuditRoutes({
         const size = await readShownSize(log);
         const project = index < size ? await reader.projectAt(index, size) : null;
         // One reply for both, so that the indexes of other projects stay unknown.
-        if (project !== projectId) {
+        if (project !== projectId)
           throw new HttpError('not_found', 'the project has no signed event with this index');
-        }
         const proof = await auditProof({ log, tree }, index);
         return { status: 200, prepared: { bytes: Buffer.from(proof), tag: contentTag(proof) } };
       },

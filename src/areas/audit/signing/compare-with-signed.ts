@@ -51,9 +51,8 @@ export function makeCompareWithSigned(deps: {
   async function readClaims(origin: string, signed: SignedRecord | null) {
     const checked = new Map<string, string | null>([['record', null]]);
     const claims: Claim[] = [];
-    if (signed?.origin === origin && signed.size > 0) {
+    if (signed?.origin === origin && signed.size > 0)
       claims.push({ source: 'record', size: signed.size, root: Buffer.from(signed.root, 'base64') });
-    }
     for (const folder of folders) {
       const { checkpoint, problem } = await readFolder(folder, origin);
       checked.set(folder.source, problem);
@@ -63,9 +62,8 @@ export function makeCompareWithSigned(deps: {
   }
 
   async function compareClaim({ size, root }: Claim, log: StoredLog): Promise<string | null> {
-    if (size > log.size) {
+    if (size > log.size)
       return `the log has ${log.size} events, but a checkpoint of ${size} events was signed`;
-    }
     try {
       const isEqual = (await tree.rootAt(size)).equals(root);
       return isEqual ? null : `the first ${size} events are other ones than those that were signed`;

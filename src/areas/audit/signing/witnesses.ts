@@ -64,14 +64,12 @@ export function parseWitnesses(text: string): readonly Witness[] {
     const [vkey = '', url = '', ...rest] = trimmed.split(/\s+/);
     const verifier = parseVkey(vkey);
     const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    if (verifier?.isWitness !== true || !isUrl || rest.length > 0) {
+    if (verifier?.isWitness !== true || !isUrl || rest.length > 0)
       throw new Error(`line ${index + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
-    }
     witnesses.push({ verifier, url: url.replace(/\/$/, '') });
   }
-  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length) {
+  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length)
     throw new Error('AUDIT_WITNESSES names a witness twice');
-  }
   return witnesses;
 }
 
@@ -187,9 +185,8 @@ export function makeWitnesses(deps: {
     }
     // A witness that answers with an error must not keep the service from signing.
     state.aheadSinceMs = null;
-    if (status === 422) {
+    if (status === 422)
       return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
-    }
     // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
     const isOther = status === 409 && size > 0 && from === size && (held ?? from) === from;
     return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;

@@ -29,9 +29,8 @@ export function makeRequireProved({ handler, mailConfigured }: ProjectDeps) {
     readonly session: ActingSession | null;
   }): Promise<void> => {
     const { state } = await handler.load(userAggregate, actorId);
-    if (state.status !== 'registered' || (session !== null && !sessionHolds(state, session))) {
+    if (state.status !== 'registered' || (session !== null && !sessionHolds(state, session)))
       return rejectUser('session_ended', 'the session has ended');
-    }
     if (!mailConfigured || state.email_verified) return;
     rejectUseCase(
       'email_not_verified',

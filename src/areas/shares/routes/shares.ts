@@ -215,9 +215,8 @@ export function missingShare(): HttpError {
 }
 
 function nameOneThing(body: { asset_id?: unknown; asset_ids?: unknown; tag?: unknown }): void {
-  if ([body.asset_id, body.asset_ids, body.tag].filter((one) => one !== undefined).length !== 1) {
+  if ([body.asset_id, body.asset_ids, body.tag].filter((one) => one !== undefined).length !== 1)
     invalid('asset_id', 'is missing: give it, asset_ids or tag', 'missing');
-  }
 }
 
 interface End {

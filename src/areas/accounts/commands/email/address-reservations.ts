@@ -70,9 +70,8 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
     /** Ends the reservation if `isLeft` or `isOverdue`. */
     release: async (email_digest: string, userId: string, context: CommandContext) => {
       const { state } = await handler.load(userAggregate, userId);
-      if (state.status === 'registered' && isOverdueFor(state, email_digest)) {
+      if (state.status === 'registered' && isOverdueFor(state, email_digest))
         await lapse(userId, email_digest, context);
-      }
       const revision = await leftReservation(email_digest, userId);
       if (revision === null) return;
       await handler.handle(emailAggregate.at(email_digest), { type: 'Release', revision }, context);

@@ -51,9 +51,8 @@ export function makeEmailVerificationCommands(
      * user_not_found; TooManyAttempts
      */
     requestEmailVerification: async ({ userId }: { userId: string }, context: CommandContext) => {
-      if (!mailConfigured) {
+      if (!mailConfigured)
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
-      }
       const user = await loadRegistered(handler, userId);
       const issue = verificationIssues.issue(context);
       if (user.verification?.verification_id === issue.verification_id) return;
@@ -87,9 +86,8 @@ export function makeEmailVerificationCommands(
       const user = await loadRegistered(handler, userId);
       if (user.email_verified) return;
       const { verification } = user;
-      if (verification === null) {
+      if (verification === null)
         return rejectUser('email_verification_not_pending', 'no code was mailed to the address; ask for one');
-      }
       if (parseSixDigits(code) === null) refuseCode();
       const { verification_id, code_key_id, email_digest } = verification;
       const target = userAggregate.at(userId);

@@ -131,19 +131,16 @@ export function makePasskeyCommands(
       if (data === null) return refusePasskey('the response is malformed');
       const use = { purpose: 'register', sessionId: session.id } as const;
       const challenge = passkeyChallenges.open(use, data.challenge, context.time);
-      if (challenge === null) {
+      if (challenge === null)
         return refusePasskey('the challenge is not of this session or is over; ask for another');
-      }
       if (!data.fromOurs) return refusePasskey('the page is none of PASSKEY_ORIGINS');
       const registered = await webauthn.registered(response, data.challenge);
-      if (registered === null) {
+      if (registered === null)
         return refusePasskey('the response does not prove a passkey with user verification');
-      }
       const passkeyId = derivedId(context, 'passkey');
       // A repetition after a crash finds the challenge used, and its own passkey.
-      if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
+      if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId)))
         return refusePasskey('the challenge was used; ask for another');
-      }
       // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
       const credential_digest = credentialDigestOf(digests, registered.id);
       const isOwn =

@@ -35,9 +35,8 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
       await handler.handle(userAggregate.at(userId), command, context);
       // An earlier attempt may have enrolled another secret: the log contains the user's.
       const { totp, email } = await loadRegistered(handler, userId);
-      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
+      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id)
         return rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
-      }
       const secret = await openForPerson(sealer, secretField, totp.secret);
       const address = await openForPerson(sealer, { userId, field: 'email' }, email);
       return { secret, url: totpUrl({ secret, address }) };
@@ -54,12 +53,10 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
     ): Promise<readonly string[] | null> => {
       const { userId, sessionId, clientIp, known = null, code } = input;
       const { totp } = await loadRegistered(handler, userId);
-      if (totp.status === 'on') {
+      if (totp.status === 'on')
         return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
-      }
-      if (totp.status === 'off') {
+      if (totp.status === 'off')
         return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
-      }
       const { enrolment_id, secret } = totp;
       const tried = { userId, client: { ip: clientIp, known }, context };
       const step = await secondFactors.firstStep(tried, secret, code);

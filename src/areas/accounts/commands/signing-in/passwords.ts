@@ -247,9 +247,8 @@ export function makePasswordCommands(
     context: CommandContext,
   ): Promise<Sealed | null> {
     const field = 'current_password';
-    if (password !== undefined) {
+    if (password !== undefined)
       return checkPresentPassword({ userId, user, password, client, field }, context);
-    }
     const { emailCodeAt } = session;
     if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
     return invalid(field, 'is missing: only who has just proved a mailed code may leave it out', 'missing');

@@ -63,9 +63,8 @@ export function makeRefresh(
     // The log names the successor: another process may have been faster, or use another key.
     const session = await load({ sessionId, generation, from: 'latest' }, context);
     const refresh = successorOf(session, presented, now);
-    if (refresh === null) {
+    if (refresh === null)
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
-    }
     const refreshToken = recompute(token, sessionId, refresh);
     return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
   };

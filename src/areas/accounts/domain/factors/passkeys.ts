@@ -37,12 +37,10 @@ export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEve
     if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
     // A repetition, because the id derives from the command.
     if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
-    if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
+    if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest))
       rejectUser('passkey_registered_before', 'the account has this passkey already');
-    }
-    if (user.passkeys.length >= passkeysMax) {
+    if (user.passkeys.length >= passkeysMax)
       rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
-    }
     return [{ type: 'PasskeyRegistered', data: passkey }, ...firstRecoveryCodes(recoveryCodes, user)];
   },
   UsePasskey: (command, user) => {

@@ -53,9 +53,8 @@ export const emailVerificationDecisions: Decisions<EmailVerificationCommand, Reg
   AttemptEmailVerification: (command, user) => {
     const verification = pending(user, command.verification_id);
     if (new Date(verification.expires_at) <= command.now) notPending();
-    if (verification.attempts >= mailedCode.attemptsMax) {
+    if (verification.attempts >= mailedCode.attemptsMax)
       rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
-    }
     return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verification_id } }];
   },
   ProveEmailInSession: (command, user) => {

@@ -116,9 +116,8 @@ const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, 
     },
     ChangePassword: ({ password_hash, checkedAgainst, session }, user) => {
       if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
-      if (checkedAgainst !== null && checkedAgainst !== user.password_hash) {
+      if (checkedAgainst !== null && checkedAgainst !== user.password_hash)
         rejectUser('password_changed', 'the password has been changed meanwhile');
-      }
       return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];
     },
     // The hash of a changed password is new already.

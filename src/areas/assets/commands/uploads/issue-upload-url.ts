@@ -77,9 +77,8 @@ function uploadOf(
 ): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
   const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
-  if (size > uploadSizeMax) {
+  if (size > uploadSizeMax)
     rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
-  }
   return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
 }
 

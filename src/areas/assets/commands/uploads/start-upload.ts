@@ -172,9 +172,8 @@ export function makeStartUpload(deps: Parts) {
     const upload = await openAtBucket(opened, asset, derivedId(context, 'upload'));
     await handler.handle(target, { type: 'StartMultipart', upload }, context);
     const open = openMultipart((await handler.load(assetAggregate, assetId)).state);
-    if (open !== null && open.bucket_upload_id === upload.bucket_upload_id) {
+    if (open !== null && open.bucket_upload_id === upload.bucket_upload_id)
       return makeUploadPage(opened, { asset, open }, [], { ...page, now: clock.now() });
-    }
     // Another request was faster, or the asset is removed. The bucket keeps no part of this one, so a failure is harmless.
     await multipart.abort(targetOf(opened, { ...upload, attempt: 1 }));
     if (open === null) return uploadNotFound();

@@ -100,12 +100,10 @@ const initialState: AssetState = { status: 'absent' };
 
 function evolve(state: AssetState, event: Evolving<AssetEvent>): AssetState {
   if (event.type === 'AssetAdded') return addedAsset(event);
-  if (event.type === 'AssetRemoved') {
+  if (event.type === 'AssetRemoved')
     return { status: 'removed', multipart: openMultipart(state), deletion: null };
-  }
-  if (isDeletionEvent(event)) {
+  if (isDeletionEvent(event))
     return state.status === 'removed' ? { ...state, deletion: applyDeletion(state.deletion, event) } : state;
-  }
   if (isMultipartEvent(event)) {
     return state.status === 'absent'
       ? state

@@ -121,9 +121,8 @@ function textOrNull(fields: Fields, name: string): string | null {
 
 function countIn(fields: Fields, name: string): number {
   const value = fields[name];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
     throw new Error(`${name} is no count`);
-  }
   return value;
 }
 

@@ -113,9 +113,8 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
 
 /** Returns a sentence about an error of a call. */
 export function sentenceOfCall(error: unknown): string {
-  if (!(error instanceof CallFailed)) {
+  if (!(error instanceof CallFailed))
     return `The reply of the service cannot be used: ${error instanceof Error ? error.message : String(error)}.`;
-  }
   const { status, code, message, retryAfter } = error;
   switch (code) {
     case 'invalid_credentials':

@@ -78,9 +78,8 @@ export function makeResolving(
   ): Promise<PaymentResolution> {
     const { stream, revision, index } = parsePaymentId(id) ?? notFound();
     const decision = { ...decided, note: checkText(decided.note, 'note', 1_000) };
-    if (decision.action === 'dismiss' && decision.order_id !== null) {
+    if (decision.action === 'dismiss' && decision.order_id !== null)
       invalid('order_id', 'must be left out: it is for what is applied', 'not_allowed');
-    }
     if (index !== null) return resolveReview(id, await ordersOf(stream, revision, index), decision, context);
     return resolveReport(stream, revision, decision, context);
   }

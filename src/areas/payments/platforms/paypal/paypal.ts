@@ -145,14 +145,12 @@ function readSettings(reads: Reads): PayPalSettings | null {
     ],
   );
   const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
-  if (environment !== 'live' && environment !== 'sandbox') {
+  if (environment !== 'live' && environment !== 'sandbox')
     return problem('PAYMENT_PAYPAL_ENVIRONMENT', 'must be live or sandbox');
-  }
   if (!isSet) return null;
   const webhookId = reads.one('PAYMENT_PAYPAL_WEBHOOK_ID', /^[0-9A-Za-z_-]{1,64}$/, 'the id of the webhook');
-  if (webhookId === simulatorWebhookId) {
+  if (webhookId === simulatorWebhookId)
     return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
-  }
   const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
   return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api: readApi(reads) };
 }

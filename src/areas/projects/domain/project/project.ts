@@ -102,15 +102,12 @@ function change(
 ): readonly ProjectEvent[] {
   const events: ProjectEvent[] = [];
   if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
-  if (require_2fa !== undefined && require_2fa !== project.require_2fa) {
+  if (require_2fa !== undefined && require_2fa !== project.require_2fa)
     events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa } });
-  }
-  if (accent_color !== undefined && accent_color !== project.accent_color) {
+  if (accent_color !== undefined && accent_color !== project.accent_color)
     events.push({ type: 'AccentColorChanged', data: { accent_color } });
-  }
-  if (open_shares !== undefined && open_shares !== project.open_shares) {
+  if (open_shares !== undefined && open_shares !== project.open_shares)
     events.push({ type: 'OpenSharesChanged', data: { open_shares } });
-  }
   return events;
 }
 

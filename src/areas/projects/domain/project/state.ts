@@ -75,9 +75,8 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
     };
   }
   if (state.status !== 'existing') return state;
-  if (event.type === 'ProjectDeleted') {
+  if (event.type === 'ProjectDeleted')
     return { status: 'deleted', invitationIds: state.invitations.map(({ id }) => id) };
-  }
   return {
     ...state,
     ...applyEvent(state, event),

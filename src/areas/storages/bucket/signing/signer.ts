@@ -105,9 +105,8 @@ const lifeSecondsMax = 604_800;
 
 /** @throws RangeError */
 export function checkLife(seconds: number): void {
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > lifeSecondsMax) {
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > lifeSecondsMax)
     throw new RangeError(`a signed URL lives 1 to ${lifeSecondsMax} seconds`);
-  }
 }
 
 /** Writes a time as `20260102T030405Z`. */

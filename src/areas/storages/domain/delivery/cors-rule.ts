@@ -37,9 +37,8 @@ export interface PrintedCorsRule {
  * cors` and for `PutBucketCors` of OSS and COS.
  */
 export function printCorsRule(provider: StorageProvider, origins: readonly string[]): PrintedCorsRule {
-  if (provider !== 's3') {
+  if (provider !== 's3')
     return { format: 'xml', text: `<CORSConfiguration>${corsRuleXml(origins)}</CORSConfiguration>` };
-  }
   const rule = {
     AllowedOrigins: origins,
     AllowedMethods: corsMethods,

@@ -98,9 +98,8 @@ export function makePageChecks(deps: {
 
 /** What this browser kept and cannot read is a failure: a damaged memory must not count as a first visit. */
 function verdictOfError(error: unknown): PageVerdict {
-  if (error instanceof KeptUnreadable) {
+  if (error instanceof KeptUnreadable)
     return { kind: 'failed', reason: `There is nothing to compare with: ${error.message}.`, shown: '' };
-  }
   const isCall = error instanceof CallFailed;
   const reason = error instanceof Error && !isCall ? `${error.message}.` : sentenceOfCall(error);
   return { kind: 'unchecked', reason };

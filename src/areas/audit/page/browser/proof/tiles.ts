@@ -61,9 +61,8 @@ export function makeProvenLeaves({ size, root }: TreeHead, fetchTile: (path: str
     const above = await provenTile({ level: level + 1, number: Math.floor(number / hashesOfTile) });
     const hashes = hashesOf(await fetchTile(path), hashesOfTile, path);
     const [top] = await completeSubtrees(hashes);
-    if (top === undefined || !areSameBytes(top, hashIn(above, number % hashesOfTile))) {
+    if (top === undefined || !areSameBytes(top, hashIn(above, number % hashesOfTile)))
       throw new ContradictingTile(`the hashes of ${path} are not those under the signed root`);
-    }
     return hashes;
   }
 
