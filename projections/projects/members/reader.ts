@@ -57,11 +57,6 @@ export interface MemberFilter {
   readonly status?: MemberResource['status'] | undefined;
 }
 
-interface OpenInvitation {
-  readonly projectId: string;
-  readonly invitationId: string;
-}
-
 /** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
 export type MemberReader = ReturnType<typeof makeMemberReader>;
 
@@ -106,7 +101,7 @@ export function makeMemberReader(deps: {
     /** Lists the open invitations of an address in all projects. The view may be stale. */
     invitationsTo: async (email_digest: string) => {
       const where = { field: 'invitations.email_digest', equals: email_digest };
-      const found: OpenInvitation[] = [];
+      const found: { readonly projectId: string; readonly invitationId: string }[] = [];
       for (let after: string | undefined; ;) {
         const page = await projects.find({
           where,

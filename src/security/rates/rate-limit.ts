@@ -203,16 +203,9 @@ function idOf(name: string, key: string): string {
 }
 
 /** Theoretical arrival times by key, in bounded space. */
-interface ArrivalTable {
-  size(): number;
-  get(id: string): number | undefined;
-  /** Stores the time; a full table evicts the key with the oldest count. */
-  set(id: string, arrivalMs: number): void;
-  /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
-  makeRoom(count: number, nowMs: number): boolean;
-}
+type ArrivalTable = ReturnType<typeof makeArrivalTable>;
 
-function makeArrivalTable(capacity: number): ArrivalTable {
+function makeArrivalTable(capacity: number) {
   const keysMax = Math.max(1, Math.floor(capacity));
   const arrivals = makeLru<number>(keysMax);
 
@@ -227,11 +220,13 @@ function makeArrivalTable(capacity: number): ArrivalTable {
 
   return {
     size: () => arrivals.size,
-    get: (id) => arrivals.peek(id),
-    set: (id, arrivalMs) => {
+    get: (id: string) => arrivals.peek(id),
+    /** Stores the time; a full table evicts the key with the oldest count. */
+    set: (id: string, arrivalMs: number) => {
       arrivals.set(id, arrivalMs);
     },
-    makeRoom: (count, nowMs) => {
+    /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
+    makeRoom: (count: number, nowMs: number): boolean => {
       const hasRoom = () => arrivals.size + count <= keysMax;
       if (hasRoom()) return true;
       for (const id of leastRecent(evictionProbesMax)) {

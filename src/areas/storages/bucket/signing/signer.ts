@@ -79,17 +79,12 @@ export interface PresignRequest extends HeaderRequest {
   readonly expiresInSeconds: number;
 }
 
-interface SignedRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Signs requests for one bucket with one key pair, without network and clock. It caches derived keys. */
 export interface StorageSigner {
   /** Signs a URL that every holder may use until it expires. @throws RangeError for a life under 1 s or over 7 days */
   presign(request: PresignRequest): string;
   /** Signs a request that this service sends itself, in its headers. */
-  sign(request: HeaderRequest): SignedRequest;
+  sign(request: HeaderRequest): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 }
 
 /** The address of the bucket, see `bucketAddress`. */
