@@ -63,8 +63,4 @@ const decide = decideBy<EmailCommand, EmailState, EmailEvent>({
   },
 });
 
-export const emailAggregate = defineAggregate<EmailState, EmailCommand, EmailEvent>(emailEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const emailAggregate = defineAggregate(emailEvents, { initialState, decide, evolve });

@@ -209,7 +209,4 @@ export function isIssueOpen(
   return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < new Date(expires_at);
 }
 
-export const loginCodeAggregate = defineAggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent>(
-  loginCodeEvents,
-  { initialState, decide, evolve },
-);
+export const loginCodeAggregate = defineAggregate(loginCodeEvents, { initialState, decide, evolve });

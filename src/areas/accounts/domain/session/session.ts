@@ -128,8 +128,4 @@ function unknownToken(): never {
   return rejectSession('refresh_token_unknown', 'the refresh token is none of the session');
 }
 
-export const sessionAggregate = defineAggregate<SessionState, SessionCommand, SessionEvent>(sessionEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const sessionAggregate = defineAggregate(sessionEvents, { initialState, decide, evolve });

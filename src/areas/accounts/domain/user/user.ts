@@ -228,8 +228,4 @@ export function hasAddress(state: UserState, email_digest: string): state is Reg
   return state.status === 'registered' && state.email_digest === email_digest;
 }
 
-export const userAggregate = defineAggregate<UserState, UserCommand, UserEvent>(userEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const userAggregate = defineAggregate(userEvents, { initialState, decide, evolve });

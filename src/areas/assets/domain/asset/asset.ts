@@ -224,8 +224,4 @@ export function existingAsset(state: AssetState, projectId: string): ExistingAss
   return state.status === 'existing' && state.project_id === projectId ? state : assetNotFound();
 }
 
-export const assetAggregate = defineAggregate<AssetState, AssetCommand, AssetEvent>(assetEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const assetAggregate = defineAggregate(assetEvents, { initialState, decide, evolve });

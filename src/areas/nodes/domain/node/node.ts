@@ -158,8 +158,4 @@ function remove(state: NodeState): readonly NodeEvent[] {
   }
 }
 
-export const nodeAggregate = defineAggregate<NodeState, NodeCommand, NodeEvent>(nodeEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const nodeAggregate = defineAggregate(nodeEvents, { initialState, decide, evolve });

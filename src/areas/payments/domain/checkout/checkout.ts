@@ -181,7 +181,4 @@ export function payablePayment({ payment }: CheckoutState, now: Date): MadePayme
   return payment !== null && new Date(payment.expires_at) > now ? payment : null;
 }
 
-export const checkoutAggregate = defineAggregate<CheckoutState, CheckoutCommand, CheckoutEvent>(
-  checkoutEvents,
-  { initialState, decide, evolve },
-);
+export const checkoutAggregate = defineAggregate(checkoutEvents, { initialState, decide, evolve });

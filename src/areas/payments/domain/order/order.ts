@@ -205,8 +205,4 @@ function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }
 
-export const orderAggregate = defineAggregate<OrderState, OrderCommand, OrderEvent>(orderEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const orderAggregate = defineAggregate(orderEvents, { initialState, decide, evolve });

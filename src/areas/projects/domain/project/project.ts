@@ -128,8 +128,4 @@ export function sourcesOf(
   return entitlements.filter((grant) => grant.entitlement === entitlement).map(({ source }) => source);
 }
 
-export const projectAggregate = defineAggregate<ProjectState, ProjectCommand, ProjectEvent>(projectEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const projectAggregate = defineAggregate(projectEvents, { initialState, decide, evolve });

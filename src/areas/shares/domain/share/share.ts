@@ -181,11 +181,7 @@ function open(state: ShareState): OpenShare {
   return state.status === 'open' ? state : shareNotFound();
 }
 
-export const shareAggregate = defineAggregate<ShareState, ShareCommand, ShareEvent>(shareEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const shareAggregate = defineAggregate(shareEvents, { initialState, decide, evolve });
 
 /** An immutable set of the ids of accesses. */
 interface AccessSet {

@@ -218,8 +218,4 @@ export function existingStorage(state: StorageState, projectId: string): Existin
   return exists && state.projectId === projectId ? state : storageNotFound();
 }
 
-export const storageAggregate = defineAggregate<StorageState, StorageCommand, StorageEvent>(storageEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const storageAggregate = defineAggregate(storageEvents, { initialState, decide, evolve });
