@@ -6,17 +6,14 @@ import type { DeliveryRecords, EndpointRecord } from './delivery-records.js';
 
 /** Makes what says where an endpoint follows the log from. Null is the start of the log. */
 export function makeBeginPosition(
-  {
-    eventStore,
-    records,
-    clock,
-  }: {
+  deps: {
     readonly eventStore: EventStore;
     readonly records: Pick<DeliveryRecords, 'endpoint' | 'changeEndpoint' | 'dropWaiting'>;
     readonly clock: Clock;
   },
   id: string,
 ) {
+  const { eventStore, records, clock } = deps;
   const loadOwn = makeLoadOwnCheckpoint({ eventStore, clock, load: loadCheckpoint }, `the webhook ${id}`);
   return {
     /**

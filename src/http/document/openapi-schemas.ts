@@ -48,13 +48,11 @@ export function refTo(id: string): Json {
 }
 
 /** Adds the mapping of a discriminator whose variants have names (OpenAPI 3.1, 4.8.25). */
-function nameVariants({
-  zodSchema,
-  jsonSchema,
-}: {
+function nameVariants(input: {
   readonly zodSchema: z.core.$ZodTypes;
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }): void {
+  const { zodSchema, jsonSchema } = input;
   const { def } = zodSchema._zod;
   if (def.type !== 'union' || !('discriminator' in def) || typeof def.discriminator !== 'string') return;
   const { discriminator } = def;

@@ -23,16 +23,13 @@ interface MacTokens<Name extends string> {
  */
 export function makeMacTokens<Name extends string>(
   keys: Keyring,
-  {
-    prefix,
-    purpose,
-    fields,
-  }: {
+  options: {
     readonly prefix: string;
     readonly purpose: string | null;
     readonly fields: Readonly<Record<Name | 'kid', string>>;
   },
 ): MacTokens<Name> {
+  const { prefix, purpose, fields } = options;
   const names = Object.keys(fields) as (Name | 'kid')[];
   const groups = names.map((name) => String.raw`\.(?<${name}>${fields[name]})`).join('');
   const pattern = new RegExp(String.raw`^${prefix}${groups}\.(?<mac>${sha256Field})$`);

@@ -31,15 +31,12 @@ type Device = z.output<typeof device>;
 export type Devices = ReturnType<typeof makeDevices>;
 
 /** Makes what remembers by their ids the devices from which an account was signed in to, for 90 days (src/security/README.md#known-devices). */
-export function makeDevices({
-  stateStore,
-  clock,
-  onFailure,
-}: {
+export function makeDevices(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly clock: Clock;
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
+  const { stateStore, clock, onFailure } = deps;
   const keyOf = (userId: string) => `devices/${userId}`;
 
   function living(record: DeviceRecord | undefined, epoch: number): readonly Device[] {

@@ -30,17 +30,13 @@ export type Passwords = ReturnType<typeof makePasswords>;
  * which hashes go first, as in `HashPool`; without it one goes last.
  * @param parameters of new hashes; `passwordScrypt` when left out
  */
-export function makePasswords({
-  peppers,
-  pool,
-  randomBytes,
-  parameters = passwordScrypt,
-}: {
+export function makePasswords(deps: {
   readonly peppers: Keyring;
   readonly pool: HashPool;
   readonly randomBytes: RandomBytes;
   readonly parameters?: ScryptParameters;
 }) {
+  const { peppers, pool, randomBytes, parameters = passwordScrypt } = deps;
   const { N, r, p } = parameters;
 
   function compute(

@@ -74,16 +74,13 @@ interface Cell {
 /**
  * @param capacity keys in memory: half for the limits that fail closed, so that a flood of others evicts none of them
  */
-export function makeRateLimiter<Name extends string>({
-  clock,
-  limits,
-  capacity = capacityDefault,
-}: {
+export function makeRateLimiter<Name extends string>(deps: {
   /** Its steady time counts, so a step of the wall clock changes no limit. */
   readonly clock: SteadyClock;
   readonly limits: Readonly<Record<Name, NamedLimit>>;
   readonly capacity?: number;
 }): RateLimiter<Name> {
+  const { clock, limits, capacity = capacityDefault } = deps;
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
   const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);

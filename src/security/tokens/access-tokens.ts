@@ -75,19 +75,14 @@ export type AccessTokens = ReturnType<typeof makeAccessTokens>;
  * Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037).
  * @param deps.keys `JWT_KEYS`: Ed25519 seeds @param deps.issuer `PUBLIC_URL` @param deps.cacheEntriesMax verified tokens in the cache
  */
-export function makeAccessTokens({
-  keys,
-  issuer,
-  clock,
-  makeId,
-  cacheEntriesMax = 10_000,
-}: {
+export function makeAccessTokens(deps: {
   readonly keys: Keyring;
   readonly issuer: string;
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly cacheEntriesMax?: number;
 }) {
+  const { keys, issuer, clock, makeId, cacheEntriesMax = 10_000 } = deps;
   const cache = makeLru<Verified>(cacheEntriesMax);
   const pairs = new Map<string, Ed25519KeyPair>();
 
@@ -136,12 +131,8 @@ export function makeAccessTokens({
   }
 
   return {
-    sign: async ({
-      userId,
-      sessionId,
-      authenticatedAt,
-      methods,
-    }: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
+    sign: async (input: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
+      const { userId, sessionId, authenticatedAt, methods } = input;
       const { kid, key } = keys.active();
       const issuedAt = toSeconds(clock.now());
       const expiresAt = issuedAt + accessTokenSeconds;

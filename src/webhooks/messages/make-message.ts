@@ -73,10 +73,8 @@ export const sentCategories: readonly string[] = [...sources.keys()];
  * Returns the type of an event's message; null when the service sends none; `'unknown'` for an event of a newer release,
  * which may send one.
  */
-export function messageTypeOf({
-  stream,
-  type,
-}: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
+export function messageTypeOf(input: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
+  const { stream, type } = input;
   const types = sourceOf(stream)?.events.messages;
   if (types?.has(type) === false) return 'unknown';
   return types?.get(type) ?? null;

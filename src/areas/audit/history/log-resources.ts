@@ -31,8 +31,7 @@ export function makeLogResources(deps: {
      * Returns the bytes of a resource; null when it is not within the signed size. The bytes of a path never change.
      * @throws StoreUnavailable
      */
-    read: async (path: TilePath, signedSize: number) => {
-      const { kind, level, index, width } = path;
+    read: async ({ kind, level, index, width }: TilePath, signedSize: number) => {
       const nodes = Math.floor(signedSize / tileWidth ** level);
       if (index * tileWidth + width > nodes) return null;
       if (kind === 'tile') {

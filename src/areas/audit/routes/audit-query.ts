@@ -72,13 +72,11 @@ export function searchOf({ stream, type, actor, from, to, cursor, limit }: Audit
 }
 
 /** Makes the body of a page of events. */
-export function pageOfEvents<Item>({
-  items,
-  next,
-}: {
+export function pageOfEvents<Item>(input: {
   readonly items: readonly Item[];
   readonly next: number | null;
 }): { items: Item[]; next_cursor: string | null } {
+  const { items, next } = input;
   return {
     items: [...items],
     next_cursor: next === null ? null : Buffer.from(String(next)).toString('base64url'),

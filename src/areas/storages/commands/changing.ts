@@ -115,13 +115,11 @@ export function makeChanging(
      * @throws CommandRejected invalid_request, storage_test_running, storage_credentials_replaced
      */
     replaceStorageCredentials: async (
-      {
-        credentials: given,
-        ...address
-      }: StorageAddress & { readonly credentials: Readonly<Record<string, string>> },
+      input: StorageAddress & { readonly credentials: Readonly<Record<string, string>> },
       context: CommandContext,
       options?: Options,
     ): Promise<StorageChange> => {
+      const { credentials: given, ...address } = input;
       const { configuration, credentialsVersionMax } = (await load(address)).storage;
       const clear = checkCredentials(configuration.provider, given);
       const credentials = await seal(address, credentialsVersionMax + 1, clear);

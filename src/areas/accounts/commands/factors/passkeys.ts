@@ -122,10 +122,9 @@ export function makePasskeyCommands(
      * passkey_limit_reached, session_ended, user_not_found
      */
     registerPasskey: async (
-      input: RegisterPasskeyInput,
+      { userId, session, response, name }: RegisterPasskeyInput,
       context: CommandContext,
     ): Promise<{ readonly passkey: PasskeyResource; readonly recoveryCodes: readonly string[] | null }> => {
-      const { userId, session, response, name } = input;
       const webauthn = makeWebauthn(requirePasskeys(passkeys));
       const data = webauthn.clientData(response.response.clientDataJSON);
       if (data === null) return refusePasskey('the response is malformed');

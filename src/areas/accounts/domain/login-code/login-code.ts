@@ -144,18 +144,15 @@ const decide = decideBy<LoginCodeCommand, LoginCodeState, LoginCodeEvent>({
     const data = { issue_id, user_id, email, code_key_id, expires_at, strong, requester };
     return [{ type: 'LoginCodeIssued', data }];
   },
-  Withhold: (command, state) => {
-    const { requester, now } = command;
+  Withhold: ({ requester, now }, state) => {
     if (isOverLimit(state[requester], now)) return [];
     return [{ type: 'LoginCodeWithheld', data: { requester } }];
   },
-  MarkMailed: (command, state) => {
-    const { issue_id, outcome } = command;
+  MarkMailed: ({ issue_id, outcome }, state) => {
     if (findIssue(state, issue_id)?.mailed !== false) return [];
     return [{ type: 'LoginCodeMailed', data: { issue_id, outcome } }];
   },
-  UseStrong: (command, state) => {
-    const { issue_id, now } = command;
+  UseStrong: ({ issue_id, now }, state) => {
     if (!openStrong(state, now).some((issue) => issue.issue_id === issue_id)) refuse();
     return [{ type: 'LoginCodeUsed', data: { issue_id } }];
   },

@@ -45,8 +45,7 @@ export function nextEmailVerificationAt({ verificationsAskedAt }: RegisteredUser
 
 export const emailVerificationDecisions: Decisions<EmailVerificationCommand, RegisteredUser, UserEvent> = {
   RequestEmailVerification: (command, user) => request(command, user),
-  MarkEmailVerificationMailed: (command, user) => {
-    const { verification_id, outcome } = command;
+  MarkEmailVerificationMailed: ({ verification_id, outcome }, user) => {
     if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
     return [{ type: 'EmailVerificationMailed', data: { verification_id, outcome } }];
   },

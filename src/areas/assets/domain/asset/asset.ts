@@ -131,10 +131,8 @@ function evolveUpload(asset: ExistingAsset, event: AssetUploadEvent): ExistingAs
   }
 }
 
-function addedAsset({
-  data: description,
-  metadata,
-}: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
+function addedAsset(event: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
+  const { data: description, metadata } = event;
   return {
     status: 'existing',
     ...description,

@@ -25,13 +25,11 @@ const aheadMaxMs = 300_000;
  * another body under the same key is a conflict. Never log the headers.
  * @param webhookId our own id, never an id from a request
  */
-export function verifyPayPal({
-  webhookId,
-  certificates,
-}: {
+export function verifyPayPal(input: {
   readonly webhookId: string;
   readonly certificates: PayPalCertificates;
 }): Verify {
+  const { webhookId, certificates } = input;
   return async ({ headers, body, receivedAt }) => {
     const signed = parseSigned(headers);
     if (signed === null) return refused('malformed');

@@ -136,10 +136,8 @@ const changes: ChangesBy<Change, ProjectFields, Partial<ProjectFields>> = {
 };
 
 /** Returns the users for whom the project counts as owned: the payer and the owners. */
-export function ownersOf({
-  billed_to,
-  members,
-}: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+export function ownersOf(input: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+  const { billed_to, members } = input;
   const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
   return [...new Set([billed_to, ...owners])];
 }

@@ -37,8 +37,7 @@ const membersMax = 200;
 
 export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, ProjectEvent> = {
   InviteMember: (command, project) => afterExpiry(command, project, invite),
-  MarkInvitationMailed: (command, project) => {
-    const { invitationId, outcome } = command;
+  MarkInvitationMailed: ({ invitationId, outcome }, project) => {
     if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
     return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
   },

@@ -80,12 +80,10 @@ export function makeMultipart(calls: BucketCalls) {
       }
       return { failure: 'away' };
     },
-    complete: async ({
-      urls,
-      key,
-      bucketUploadId: uploadId,
-      parts,
-    }: Of<{ readonly parts: readonly ListedPart[] }>): Promise<'done' | MultipartFailureReply> => {
+    complete: async (
+      input: Of<{ readonly parts: readonly ListedPart[] }>,
+    ): Promise<'done' | MultipartFailureReply> => {
+      const { urls, key, bucketUploadId: uploadId, parts } = input;
       const body = Buffer.from(completion(parts));
       const headers = { 'content-type': 'application/xml' };
       const reply = await send(

@@ -250,10 +250,8 @@ function firstBytes(url: string): OutgoingRequest {
   return { method: 'GET', url, headers: { range: `bytes=0-${partBytes - 1}` } };
 }
 
-function failureOfContent({
-  status,
-  body,
-}: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+function failureOfContent(input: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+  const { status, body } = input;
   if (status !== 206 && status !== 200) return 'no_content';
   const expected = status === 206 ? content.subarray(0, partBytes) : content;
   if (!body.equals(expected)) return 'content_changed';

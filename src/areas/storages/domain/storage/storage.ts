@@ -166,8 +166,7 @@ function connectionOf(configuration: StorageConfiguration): StorageConnection {
 }
 
 /** Returns the other changes, which wait until the connection is proven. */
-function otherChanges(present: StorageConfiguration, wanted: StorageConfiguration) {
-  const { name, base_path, cdn_domain } = wanted;
+function otherChanges(present: StorageConfiguration, { name, base_path, cdn_domain }: StorageConfiguration) {
   return {
     ...(name === present.name ? {} : { name }),
     ...(base_path === present.base_path ? {} : { base_path }),

@@ -12,11 +12,9 @@ import type { ShareWords } from '../texts.js';
 export function makePasswordForm(
   given: { readonly words: ShareWords; readonly formats: ShareFormats },
   verify: ShareClient['verify'],
-  {
-    onOpened,
-    onGone,
-  }: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
+  then: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
 ) {
+  const { onOpened, onGone } = then;
   const { say } = given.words;
   const form = byId('ask', HTMLFormElement);
   const input = byId('password', HTMLInputElement);
