@@ -47,10 +47,7 @@ export function pageQueryBy(
         return z.NEVER;
       })
       .optional()
-      .meta({
-        description: '`next_cursor` of the page before.',
-        param: { id: cursorId },
-      }),
+      .meta({ description: '`next_cursor` of the page before.', param: { id: cursorId } }),
   });
 }
 

@@ -26,9 +26,7 @@ const apiKeyIssue = namedObject('ApiKeyIssue', {
 });
 
 const issuedApiKey = apiKeyResource
-  .extend({
-    key: z.string().describe('The key itself, for `X-API-Key`. It is never shown again.'),
-  })
+  .extend({ key: z.string().describe('The key itself, for `X-API-Key`. It is never shown again.') })
   .meta({ id: 'IssuedApiKey' });
 
 const keyQuery = pageQuery.extend({ expired: z.enum(['true', 'false']).optional() });

@@ -96,10 +96,7 @@ const sharedAsset = {
 const sharedPlace = namedObject('SharedPlace', {
   password_required: z.boolean(),
   limited_uses: z.boolean().describe('Opening it counts a use; do so only at the wish of a person.'),
-  project: z.strictObject({
-    name: z.string(),
-    accent_color: z.string().nullable().describe('`#rrggbb`.'),
-  }),
+  project: z.strictObject({ name: z.string(), accent_color: z.string().nullable().describe('`#rrggbb`.') }),
 });
 
 /** The reply to the right password (src/areas/shares/README.md#share-verification). */

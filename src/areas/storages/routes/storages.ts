@@ -134,9 +134,7 @@ export function makeStorageRoutes(
     route('createStorage', `POST ${storagesPath}`, {
       summary: 'Bind a storage to a project',
       request: { body: storageCreation },
-      replies: {
-        201: json('The configuration, `pending` until it is tested.', storageResource),
-      },
+      replies: { 201: json('The configuration, `pending` until it is tested.', storageResource) },
       errors: ['conflict'],
       entityTag: true,
       idempotent: true,
