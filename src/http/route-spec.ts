@@ -116,7 +116,6 @@ export interface RouteSpec<
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */
   readonly idempotent?: true | 'rerun';
-  /** Accepts `If-Match`. A reply with a body has an `ETag` then. */
   readonly ifMatch?: boolean;
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;

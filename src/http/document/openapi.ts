@@ -144,7 +144,7 @@ function successOf(
           'application/json': { schema: {} },
           'text/plain': { schema: { type: 'string' }, example: 'success' },
         };
-  const isTagged = schema !== noContent && (route.entityTag === true || route.ifMatch === true);
+  const isTagged = route.entityTag === true;
   return {
     description,
     ...(isTagged

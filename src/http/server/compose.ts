@@ -23,7 +23,6 @@ import {
   type RequestLimitsOptions,
   type StoresAvailability,
 } from '../access/request-limits.js';
-import type { RequestHead } from './raw-route.js';
 import type { Route } from '../route.js';
 import { makeWorkCharges } from '../access/work.js';
 import { makeAdmission, requestsAtOnce, requestsMaxDefault } from '../access/admission.js';
