@@ -104,7 +104,6 @@ export function makeMailer(deps: {
     },
   };
   let lacksUtf8: boolean | null = null;
-
   return {
     send: async (mail, signal, handOver) => {
       if (!isPlainAddress(mail.to.address)) throw new MailRefused('the address is none that mail is sent to');

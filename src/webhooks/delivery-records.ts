@@ -61,7 +61,6 @@ export function makeDeliveryRecords(stateStore: StateStore) {
   const givenUpPrefix = (id: string): string => `webhookfailed/${id}/`;
   const givenUpKey = (id: string, { stream, revision }: Pick<GivenUp, 'stream' | 'revision'>): string =>
     `${givenUpPrefix(id)}${stream}/${String(revision).padStart(12, '0')}`;
-
   return {
     endpoint: async (id: string): Promise<EndpointRecord | null> => {
       const found = await stateStore.get(endpointKey(id));

@@ -91,7 +91,6 @@ export function makeAdmission(deps: { readonly requestsMax: number; readonly now
   let isBeginning = false;
   /** Whether a request that waits may have room. Its owner's requests may end at any time, also between two turns. */
   let mayBegin = false;
-
   return {
     /** Makes the permit of a request, which counts nowhere until it is admitted. */
     of: (response: ServerResponse, kind: RequestKind): RequestPermit => {

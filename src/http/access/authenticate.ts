@@ -80,7 +80,6 @@ export function makeAuthenticator(deps: {
       };
       return { caller, project };
     },
-
     apiKey: async (key, { projectId, client, admit }) => {
       const parsed = parseApiKey(key);
       if (parsed === null) throw unauthorized('the API key is not valid');

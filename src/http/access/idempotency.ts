@@ -91,7 +91,6 @@ interface HeldClaim {
 export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }: IdempotencyDeps): RunOnce {
   // The attempts of this process, by record. A repetition here waits for their end.
   const underWay = new Map<string, Promise<void>>();
-
   return async (request, work) => {
     const { scope, key, body } = request;
     const record = `idempotency/${digest.of('idempotency-key', JSON.stringify([...scope, key]))}`;

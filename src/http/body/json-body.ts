@@ -87,7 +87,6 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
   const { headers } = ctx.req;
   const length = headers['content-length'];
   if (length === undefined ? headers['transfer-encoding'] === undefined : length === '0') return emptyBody;
-
   const encoding = headers['content-encoding'];
   // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
   delete headers['content-encoding'];

@@ -36,7 +36,6 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     if (!route.path.includes(':')) fixed.set(`${route.method} ${route.path}`, serve);
   }
   const routers = new Map<string, Router<HttpState>>();
-
   const app = new Koa<HttpState>();
   // Receives errors after the start of a reply, mostly from clients that disconnected.
   app.on('error', (error: unknown) => {

@@ -36,7 +36,6 @@ export function makeConnections<Socket extends OpenSocket>(deps: {
   const all = new Map<Socket, Connection<Socket>>();
   /** By key. A set iterates in the order of the last request, so the first idle connection is the longest idle one. */
   const byClient = new Map<string, Set<Connection<Socket>>>();
-
   return {
     open: (socket) => {
       const clients = clientsOf(socket.remoteAddress);

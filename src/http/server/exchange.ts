@@ -59,7 +59,6 @@ export function makeExchange<
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
-
   const kind = { isReserved: access.kind === 'agent', isWrite: spec.method !== 'GET' };
   const isOfClient = access.kind === 'public' || access.kind === 'agent';
   if (spec.unbounded === true) return (ctx) => exchange(ctx, noAdmission, noWork);
@@ -81,16 +80,13 @@ export function makeExchange<
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
     };
     if (spec.always !== true) refuseUntilReady(shell);
-
     // 1. Size: 413. The body arrives before anything begins, also where the route takes none.
     checkDeclaredSize(ctx.req);
     const received = await readBody(ctx);
     requireConnection(ctx.req);
-
     // 2. Admission 503: of a client here, of a user or a project once the signature of the token is checked.
     const admitted = isOfClient ? admit(ownerOfClient(ctx.state.client)) : undefined;
     if (admitted !== undefined) await admitted;
-
     // 3. Authentication 401, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
@@ -104,7 +100,6 @@ export function makeExchange<
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
-
     // 4. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const { query, body, key, expectedRevision } = checkEach({
@@ -114,16 +109,13 @@ export function makeExchange<
       expectedRevision: () =>
         spec.ifMatch === true ? revisionsWanted(ctx.req.headers['if-match']) : undefined,
     });
-
     refuseUnguarded(grant.caller, () => spec.guards?.({ params, body, ...grant }) ?? null, shell.clock);
     refuseForLack(spec);
-
     // 5. The limit per client 429, which only well-formed requests reach.
     const { requestId, traceId, client, tracked } = ctx.state;
     const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
     const reserved = { client, device, params };
     const settle = limits.length === 0 ? undefined : reserveLimits(shell.limiter, limits, reserved);
-
     // 6. The work itself: 409, 412, 503.
     const { actor } = grant.caller;
     const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {

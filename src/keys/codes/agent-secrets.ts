@@ -73,7 +73,6 @@ export function makeAgentSecrets(deps: {
   let digests = digestsOf(load());
   let refreshedAtMs = -Infinity;
   let refreshing: Promise<void> | null = null;
-
   return {
     digests: () => digests,
     refreshed: () => (refreshing ??= refresh()),

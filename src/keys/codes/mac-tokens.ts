@@ -33,7 +33,6 @@ export function makeMacTokens<Name extends string>(
   const names = Object.keys(fields) as (Name | 'kid')[];
   const groups = names.map((name) => String.raw`\.(?<${name}>${fields[name]})`).join('');
   const pattern = new RegExp(String.raw`^${prefix}${groups}\.(?<mac>${sha256Field})$`);
-
   return {
     issue: (values) => {
       const key = keys.find(String(values.kid));

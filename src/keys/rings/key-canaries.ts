@@ -68,7 +68,6 @@ interface KeyCanariesDeps {
 
 export function makeKeyCanaries(deps: KeyCanariesDeps): KeyCanaries {
   const { stateStore, keys, logId, countByMasterKey, hasEvents, randomBytes } = deps;
-
   return { check: () => run('start'), follow: () => run('change') };
 
   async function run(moment: 'start' | 'change'): Promise<void> {

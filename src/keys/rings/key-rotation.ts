@@ -75,7 +75,6 @@ export function makeKeyRotation(deps: {
   readonly onChange: (change: 'added' | 'promoted' | 'retired', ring: RingName, kid: string) => void;
 }): KeyRotation {
   const { keyRings, keyFile, settings, sealer, countPasswords, clock, randomBytes, onChange } = deps;
-
   return {
     list: () => {
       const set = settings();
@@ -91,7 +90,6 @@ export function makeKeyRotation(deps: {
         return { ring, source: inFile ? 'keys.json' : keySettingNames[ring], keys };
       });
     },
-
     add: (ring) => {
       const path = fileOf(ring);
       if (path === null) {
@@ -113,7 +111,6 @@ export function makeKeyRotation(deps: {
       onChange('added', ring, kid);
       return { ring, kid, changed: true, next: `keys promote ${ring} ${kid}; ${adviceAfterAdding(ring)}` };
     },
-
     promote: (ring, wanted, { now }) => {
       const path = fileOf(ring);
       const kid = wanted ?? onlyWaiting(ring, path);
@@ -135,7 +132,6 @@ export function makeKeyRotation(deps: {
       const rewrap = ring === 'master' ? 'keys rewrap now; ' : '';
       return { ring, kid, changed: true, next: `${rewrap}keys retire later: ${retireAdvice(ring)}` };
     },
-
     retire: async (ring, kid, { force }) => {
       requireKey(ring, kid);
       if (kid === keyRings[ring].active().kid) {

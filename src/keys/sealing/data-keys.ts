@@ -171,13 +171,11 @@ export function makeDataKeys(deps: DataKeysDeps) {
   return {
     /** Finds the scope's key. @throws KeyMissing, StoreUnavailable, StoreDamaged */
     find: (scope: LastingScope) => findRecord(dataKeyRecord(scope)),
-
     /** Returns the scope's key, made on first use and durable before this resolves. @throws as `find` */
     obtain: async (scope: LastingScope): Promise<Buffer | 'destroyed'> => {
       const record = dataKeyRecord(scope);
       return remembered(record) ?? make(record);
     },
-
     /** Leaves a marker, even if there was no key, so that the scope never gets one. @throws StoreUnavailable */
     destroy: async (scope: LastingScope) => {
       const record = dataKeyRecord(scope);
@@ -190,7 +188,6 @@ export function makeDataKeys(deps: DataKeysDeps) {
       );
       remember(record, 'destroyed', steadyMsOf(clock));
     },
-
     /**
      * Wraps every data key with the active master key. No sealed value changes. A process that has not read the new ring
      * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
@@ -220,7 +217,6 @@ export function makeDataKeys(deps: DataKeysDeps) {
         }
       }
     },
-
     countByMasterKey: async (): Promise<ReadonlyMap<string, number>> => {
       const counts = new Map<string, number>();
       let next: string | null = null;

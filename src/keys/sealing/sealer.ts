@@ -16,7 +16,6 @@ export type Sealer = ReturnType<typeof makeSealer>;
 export function makeSealer(deps: DataKeysDeps) {
   const { masterKeys, randomBytes } = deps;
   const dataKeys = makeDataKeys(deps);
-
   return {
     /** The data key is durable before this resolves. @throws KeyDestroyed, KeyMissing, StoreUnavailable, StoreDamaged */
     seal: async (scope: KeyScope, field: string, plaintext: string): Promise<Sealed> => {
@@ -30,7 +29,6 @@ export function makeSealer(deps: DataKeysDeps) {
       if (key === 'destroyed') throw new KeyDestroyed(`the data key of this ${scope.kind} was destroyed`);
       return sealedSchema.parse(`v1.${sealEnvelope(key, context, bytes, randomBytes)}`);
     },
-
     /** Opens a sealed value. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
     open: async (scope: KeyScope, field: string, sealed: Sealed): Promise<string | typeof erased> => {
       const { masterKid, envelope } = takeApart(sealed);
@@ -48,7 +46,6 @@ export function makeSealer(deps: DataKeysDeps) {
       if (key === 'absent') throw new KeyMissing(`the state store has lost the data key of a ${scope.kind}`);
       return openEnvelope(key, context, envelope).toString('utf8');
     },
-
     /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
     destroy: (scope: LastingScope) => dataKeys.destroy(scope),
     /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */

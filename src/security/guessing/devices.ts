@@ -76,7 +76,6 @@ export function makeDevices(deps: {
       if (!(error instanceof StoreUnavailable)) throw error;
       onFailure('the device of a sign-in was not remembered', error);
     });
-
   return {
     /** @throws StoreUnavailable */
     isKnown: async ({ userId, epoch }: DevicesOf, id: string): Promise<boolean> => {

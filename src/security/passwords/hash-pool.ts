@@ -65,7 +65,6 @@ export function makeHashQueue<Input, Output>(options: {
   let workMs = 0;
   const line: Line<HashCaller> = { add, next, remove, size: () => waiting.length };
   const semaphore = makeSemaphore(threads, line);
-
   return {
     run: async (input, caller) => {
       if (!hasRoom(caller)) throw new Overloaded(full);
@@ -188,7 +187,6 @@ export function makeHashPool(options: HashPoolOptions = {}) {
       return { output: Buffer.from(reply.output), tookMs: reply.tookMs };
     },
   });
-
   return {
     /** @throws Overloaded when the queue is full, or when the hash would not end in time */
     hash: (input: ScryptInput, by: TryingClient | null = null): Promise<Buffer> =>

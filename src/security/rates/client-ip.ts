@@ -22,10 +22,8 @@ export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
   const ranges = trustedProxies.map(parseRange);
   const trusted = (address: Address) =>
     ranges.some((range) => address.kind() === range[0].kind() && address.match(range));
-
   const parseSocket = (socketAddress: string | undefined) =>
     parseAddress((socketAddress ?? '').replace(/%.*$/, ''));
-
   const clientIp = (socketAddress: string | undefined, forwardedFor: string | undefined): string => {
     const socket = parseSocket(socketAddress);
     if (socket === null) return unknownAddress;

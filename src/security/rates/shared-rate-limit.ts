@@ -50,7 +50,6 @@ export function makeSharedRateLimiter<Name extends string>(deps: {
 }): SharedRateLimiter<Name> {
   const { limits, stateStore, digests, clock } = deps;
   type Claim = SharedClaim<Name>;
-
   return {
     take: async (claims, beside) => {
       const refused = await longest(claims, waitOf);

@@ -151,7 +151,6 @@ export function makeAccessTokens(deps: {
         .sign(pairOf(kid, key).privateKey);
       return { token, expiresAt: fromSeconds(expiresAt), expiresInSeconds: accessTokenSeconds };
     },
-
     /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
     verify: async (token: string): Promise<AccessTokenVerdict> => {
       if (token.length > tokenLengthMax) return invalid;
@@ -171,7 +170,6 @@ export function makeAccessTokens(deps: {
         throw error;
       }
     },
-
     /** Returns the public keys (RFC 7517), the active one first. */
     jwks: async (): Promise<{ readonly keys: readonly JWK[] }> => ({
       keys: await Promise.all(

@@ -37,7 +37,6 @@ export function makeAskWitnesses(deps: {
   /** The checkpoint that was offered last. */
   let offered: SignedRecord | null = null;
   let reportedAtMs = -Infinity;
-
   return {
     /** Returns whether this process must ask before it signs, or has no answer yet. */
     mustAsk: () => {

@@ -29,7 +29,6 @@ export function makeCompareWithSigned(deps: {
   const { tree, pages, folders, shortLog } = deps;
   /** The events of the last pages were right once. After that they are the sweep's. */
   let arePagesRight = false;
-
   return async (log: StoredLog, signed: SignedRecord | null) => {
     const origin = originOf(log);
     // This process has not read the restart yet.

@@ -60,7 +60,6 @@ export function makeSigner(deps: {
   let known = '';
   /** Whether the log was compared with what was signed. It is as soon as this process has read it. */
   let hasCompared = false;
-
   return {
     /**
      * Checks the log against what was signed, records the findings, and signs when a checkpoint is due and nothing is found.

@@ -91,7 +91,6 @@ export function makeWitnesses(deps: {
   }));
   type State = (typeof states)[number];
   const isAwaited = ({ witness }: State): boolean => !deps.answered.has(witness.verifier.name);
-
   return {
     statuses: () =>
       states.map((state) => ({

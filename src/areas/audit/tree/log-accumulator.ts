@@ -52,7 +52,6 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
   let full: TileToStore[] = [];
   /** The widths of the partial tiles that were taken last, by level. */
   const taken = new Map<number, string>();
-
   return {
     /** @param project of the event's stream; null for none @throws NotCanonical: nothing was added */
     add: (event: LogEvent, project: string | null) => {

@@ -86,7 +86,6 @@ export function makeGrowingTree(from: { readonly size: number; readonly edge: re
   let { size } = from;
   const levels: Hash[][] = [];
   for (const { level, hashes } of from.edge) levels[level] = [...hashes];
-
   return {
     size: () => size,
     root: () => {

@@ -24,7 +24,6 @@ export function makeReportNodeCheck(
   const { handler, stateStore, nodeChecks, onChecked } = deps;
   const queued = makeKeyedMutex({ waitingMax });
   const followCheck = makeFollowCheck(deps);
-
   return async ({ nodeId, ok }: { nodeId: string; ok: boolean }, context: CommandContext) => {
     // Without this, checks of nodes that do not exist would fill the state store.
     const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);

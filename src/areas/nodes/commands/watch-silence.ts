@@ -37,7 +37,6 @@ export function makeSilenceWatch(
   const { handler, stateStore, nodeChecks, nodes, newContext } = deps;
   const followCheck = makeFollowCheck(deps);
   let sightings: ReadonlyMap<string, Sighting> = new Map();
-
   return {
     /**
      * Looks at the records once; call it every 10 s. A record that has stayed the same for 60 s becomes silent. It also brings

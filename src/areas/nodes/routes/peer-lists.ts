@@ -124,7 +124,6 @@ function makePeerLists(deps: {
   let edition: Edition | null = null;
   let version: Version | null = null;
   let serialised = new Map<string, SerialisedNode>();
-
   return async (peerOf) => {
     const listed = await nodes.listed(clock);
     const current = edition?.nodes === listed ? edition : openEdition(listed);

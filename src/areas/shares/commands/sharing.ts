@@ -80,7 +80,6 @@ type Options = Pick<HandleOptions, 'expectedRevision'>;
 export function makeSharing(deps: ShareDeps) {
   const { handler, sealer, digests, randomBytes, sharePasswords, shares } = deps;
   const requireOpenShares = makeRequireOpenShares(deps);
-
   return {
     /**
      * Shares chosen assets, or those that have a tag when the share is opened. A repeated command returns the share of the first one.

@@ -30,7 +30,6 @@ export function makeProbeStorage(
       const { state } = await handler.load(storageAggregate, storageId);
       return state.status !== 'absent' && state.status !== 'deleted' && state.test?.id === testId;
     },
-
     /**
      * Probes the storage. Returns undefined when the test is already over. An error inside the test is the failure
      * `test_broken`, and a test without a result after 18 s is `probe_timeout`, so that no test hangs.
@@ -53,7 +52,6 @@ export function makeProbeStorage(
         return { failure: { code: 'test_broken', hint: null }, warnings: [] };
       }
     },
-
     /** Records the result; a repetition changes nothing. */
     finish: async ({ storageId, testId }: StorageTestRef, result: TestResult, context: CommandContext) => {
       await handler.handle(storageAggregate.at(storageId), { type: 'FinishTest', testId, result }, context);

@@ -30,7 +30,6 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       const { state } = await handler.load(emailAggregate, email_digest);
       if ((await judge(state, email_digest, userId)) === 'counts') rejectTaken();
     },
-
     /**
      * Reserves the address for a registration, or for a user who has proved it.
      * @throws CommandRejected email_taken; Overloaded
@@ -56,17 +55,14 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       }
       throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
     },
-
     /** Says whether the address is still reserved for a user who neither has it nor requests it. */
     isLeft: async (email_digest: string, userId: string) =>
       (await leftReservation(email_digest, userId)) !== null,
-
     /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
     isOverdue: async (email_digest: string, userId: string) => {
       const { state } = await handler.load(userAggregate, userId);
       return state.status === 'registered' && isOverdueFor(state, email_digest);
     },
-
     /** Ends the reservation if `isLeft` or `isOverdue`. */
     release: async (email_digest: string, userId: string, context: CommandContext) => {
       const { state } = await handler.load(userAggregate, userId);

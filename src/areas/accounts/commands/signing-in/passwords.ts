@@ -229,7 +229,6 @@ export function makePasswordCommands(
     const email = await openForPerson(sealer, { userId, field: 'email' }, user.email);
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) invalid('new_password', problem.problem, problem.code);
-
     const client = { ip: input.clientIp, known: input.known ?? null };
     const checkedAgainst = await prove(input, { user, client }, context);
     const hash = await passwords.hash(newPassword, client);

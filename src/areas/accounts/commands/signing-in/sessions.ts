@@ -76,7 +76,6 @@ export function makeSessions(
 ) {
   const { handler, sealer, digests, sessions, refreshTokens, accessTokens, knownDevices, onFailure } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
-
   return {
     /**
      * Starts a session of an authenticated user. A repeated command returns tokens of the same session. A user keeps at most 50 sessions:

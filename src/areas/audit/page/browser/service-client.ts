@@ -40,7 +40,6 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
   const { onEnd, onSecondFactor } = deps;
   let session: SessionTokens | null = null;
   let refreshing: Promise<void> | null = null;
-
   const useTokens = (tokens: unknown): void => {
     const fields = fieldsOf(tokens);
     session = { access: textIn(fields, 'access_token'), refresh: textIn(fields, 'refresh_token') };

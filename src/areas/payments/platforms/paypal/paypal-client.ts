@@ -107,7 +107,6 @@ export function makePayPalClient({
 }) {
   let token: Token | null = null;
   let fetching: Promise<Token> | null = null;
-
   return async (request: PayPalRequest) => {
     const known = await currentToken();
     const reply = await call(withToken(request, known));

@@ -62,7 +62,6 @@ export const projectEvents = makeEvents('project-{id}', {
       : `forbade shares without a password in project ${id}`,
   ),
   ProjectDeleted: event({}, (_, id) => `deleted project ${id}`),
-
   /** Membership begins when an account verifies the address. */
   MemberInvited: event(
     {
@@ -119,7 +118,6 @@ export const projectEvents = makeEvents('project-{id}', {
       `removed user ${user_id} from project ${id}` +
       (erased === undefined ? '' : ', because the account was erased'),
   ),
-
   /** They accept by MemberRoleChanged, by BillingChanged, or by both. */
   OfferMade: event(
     { offer_id: entityId, kind: offerKind, user_id: entityId, offered_by: entityId, expires_at: instant },
@@ -136,7 +134,6 @@ export const projectEvents = makeEvents('project-{id}', {
     { user_id: entityId },
     ({ user_id }, id) => `made user ${user_id} the payer of project ${id}`,
   ),
-
   /** One grant per source. The project is entitled while one source grants. */
   EntitlementGranted: event(
     { entitlement, source: grantSource },
@@ -148,7 +145,6 @@ export const projectEvents = makeEvents('project-{id}', {
     ({ entitlement, source }, id) =>
       `took from project ${id} the entitlement ${entitlement} that was given ${sourceInWords(source)}`,
   ),
-
   ApiKeyIssued: event(
     {
       key_id: entityId,
@@ -170,7 +166,6 @@ export const projectEvents = makeEvents('project-{id}', {
     { key_id: entityId },
     ({ key_id }, id) => `revoked API key ${key_id} of project ${id}`,
   ),
-
   DefaultStorageChanged: event({ storage_id: entityId.nullable() }, ({ storage_id }, id) =>
     storage_id === null
       ? `left project ${id} without a default storage`

@@ -48,7 +48,6 @@ export function makeServePlaylist(
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
-
   return async (token: string): Promise<ServedPlaylist> => {
     const now = clock.now();
     const grant = playlistTokens.verify(token, now);

@@ -87,7 +87,6 @@ export function makeVerifyShare({
       const tried = { shareId, share, password, clientIp, known };
       if (!(await trySharePassword.matches(tried, context))) return refuse();
     }
-
     // The URLs and the assets, which may be missing, come before the use is counted.
     const now = clock.now();
     const { project_id, password_generation: passwordGeneration } = share;

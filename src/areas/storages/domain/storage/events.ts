@@ -79,7 +79,6 @@ export const storageEvents = makeEvents('storage-{id}', {
         : ` of the scheme ${token.scheme}, valid for ${token.valid_seconds} s; its keys are sealed`),
     'storage.delivery_changed',
   ),
-
   StorageTestStarted: event(
     {
       test_id: entityId,
@@ -103,7 +102,6 @@ export const storageEvents = makeEvents('storage-{id}', {
     ({ test_id, code }, id) => `ended test ${test_id} of storage ${id} with the failure ${code}`,
     'storage.test_failed',
   ),
-
   /** The service has set the CORS rule of the bucket. */
   StorageCorsSet: event(
     {
@@ -116,7 +114,6 @@ export const storageEvents = makeEvents('storage-{id}', {
       (refused.length === 0 ? '' : `; the bucket still refused ${refused.join(', ')}`),
     'storage.cors_set',
   ),
-
   StorageDisabled: event({}, (_, id) => `disabled storage ${id}`, 'storage.disabled'),
   StorageEnabled: event({}, (_, id) => `enabled storage ${id}`, 'storage.enabled'),
   /** The destruction of the credentials' keys follows. */

@@ -25,7 +25,6 @@ export function makePageChecks(deps: {
   /** The note after which a newer one was asked for already. */
   let refreshedFor: string | null = null;
   let refreshing: Promise<Checked> | null = null;
-
   const refresh = (): Promise<Checked> => {
     refreshing ??= check().finally(() => {
       refreshing = null;

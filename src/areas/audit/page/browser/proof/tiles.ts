@@ -29,7 +29,6 @@ const tilesMax = 512;
 export function makeProvenLeaves({ size, root }: TreeHead, fetchTile: (path: string) => Promise<Bytes>) {
   const proven = new Map<string, Promise<readonly Bytes[]>>();
   let edge: Promise<ReadonlyMap<number, readonly Bytes[]>> | null = null;
-
   return {
     /**
      * Returns the hash of a leaf.

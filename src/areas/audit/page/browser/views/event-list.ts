@@ -74,7 +74,6 @@ export function makeEventList(deps: {
   let search = 0;
   let goOn: (() => void) | null = null;
   let marks: { readonly index: number; readonly mark: EventMark }[] = [];
-
   more.addEventListener('click', () => goOn?.());
   const clear = (): void => {
     search += 1;

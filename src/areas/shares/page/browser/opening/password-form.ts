@@ -25,7 +25,6 @@ export function makePasswordForm(
     announce(alarm, say('wait.ended'));
   });
   let attempt: { readonly password: string; readonly key: string } | null = null;
-
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     // The key Enter submits the form of a disabled button as well.
