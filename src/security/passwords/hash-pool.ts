@@ -15,17 +15,6 @@ export interface HashCaller {
   readonly client: string;
 }
 
-interface HashQueue<Input, Output> {
-  /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
-  run(input: Input, caller: HashCaller): Promise<Output>;
-  /** Returns whether `run` accepts one now. */
-  hasRoom(caller: HashCaller): boolean;
-  /** Returns how many pieces of work run and wait. */
-  load(): { readonly running: number; readonly waiting: number };
-  /** Refuses what waits and what comes. */
-  close(): void;
-}
-
 interface Waiting extends HashCaller {
   readonly waiter: Waiter<HashCaller>;
   /** The turns of the clients of a lane: each has one in a round. */
@@ -54,7 +43,7 @@ export function makeHashQueue<Input, Output>(options: {
   readonly nowMs: () => number;
   /** Does the work, and tells its duration without the time that a thread needs to start. */
   readonly work: (input: Input) => Promise<{ readonly output: Output; readonly tookMs: number }>;
-}): HashQueue<Input, Output> {
+}) {
   const { threads, queue, timeLimitMs, nowMs, work } = options;
   /** In the order of their turns. */
   let waiting: readonly Waiting[] = [];
@@ -66,12 +55,16 @@ export function makeHashQueue<Input, Output>(options: {
   const line: Line<HashCaller> = { add, next, remove, size: () => waiting.length };
   const semaphore = makeSemaphore(threads, line);
   return {
-    run: async (input, caller) => {
+    /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
+    run: async (input: Input, caller: HashCaller): Promise<Output> => {
       if (!hasRoom(caller)) throw new Overloaded(full);
       return semaphore.run(() => workOn(input), caller);
     },
+    /** Returns whether `run` accepts one now. */
     hasRoom,
+    /** Returns how many pieces of work run and wait. */
     load: () => ({ running: semaphore.running(), waiting: waiting.length }),
+    /** Refuses what waits and what comes. */
     close: () => {
       isClosed = true;
       for (const { waiter } of waiting) waiter.refuse(new Overloaded('the service ends'));

@@ -45,21 +45,7 @@ type Reservation<Name extends string> =
     };
 
 /** Counts by named limits in this process. No call waits or throws. */
-export interface RateLimiter<Name extends string> {
-  /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
-  check(name: Name, key: RateKey): RateVerdict;
-  /** Judges an attempt and counts none. */
-  probe(name: Name, key: RateKey): RateVerdict;
-  /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
-  charge(name: Name, key: RateKey, amount: number): void;
-  /**
-   * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
-   * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
-   */
-  reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
-  /** Returns the keys in memory: of limits that fail closed, and of the others. */
-  keys(): { readonly closed: number; readonly open: number };
-}
+export type RateLimiter<Name extends string> = ReturnType<typeof makeRateLimiter<Name>>;
 
 /** Keys of all limits together. */
 const capacityDefault = 100_000;
@@ -79,7 +65,7 @@ export function makeRateLimiter<Name extends string>(deps: {
   readonly clock: SteadyClock;
   readonly limits: Readonly<Record<Name, NamedLimit>>;
   readonly capacity?: number;
-}): RateLimiter<Name> {
+}) {
   const { clock, limits, capacity = capacityDefault } = deps;
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
@@ -148,22 +134,30 @@ export function makeRateLimiter<Name extends string>(deps: {
   }
 
   return {
-    check: (name, key) => {
+    /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
+    check: (name: Name, key: RateKey): RateVerdict => {
       const nowMs = steadyMsOf(clock);
       const cells = cellsOf(name, key);
       const verdict = judge(name, cells, nowMs);
       if (!verdict.allowed) return verdict;
       return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
     },
+    /** Returns the keys in memory: of limits that fail closed, and of the others. */
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
-    charge: (name, key, amount) => {
+    /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
+    charge: (name: Name, key: RateKey, amount: number) => {
       const nowMs = steadyMsOf(clock);
       const [table, cells] = [tableOf(name), cellsOf(name, key)];
       table.makeRoom(cells.length, nowMs);
       for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs, amount));
     },
-    probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
-    reserve: (claims) => {
+    /** Judges an attempt and counts none. */
+    probe: (name: Name, key: RateKey) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
+    /**
+     * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
+     * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
+     */
+    reserve: (claims: readonly RateClaim<Name>[]): Reservation<Name> => {
       const nowMs = steadyMsOf(clock);
       const reservations = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
       const verdicts = reservations.map(({ name, cells }) => judge(name, cells, nowMs));
