@@ -11,10 +11,7 @@ import type { MadeBefore } from '../route-spec.js';
 import { sessionOf } from '../../security/tokens/access-tokens.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */
-export interface CommandIdentity {
-  readonly commandId: string;
-  readonly time: Date;
-}
+export type CommandIdentity = { readonly commandId: string; readonly time: Date };
 
 /** Keyed (`INDEX_KEY`), so that a claim reveals nothing about keys and bodies. */
 export interface KeyedDigest {

@@ -105,10 +105,7 @@ async function nothingNext(): Promise<void> {
   // The parser is called as a function, so no middleware follows it.
 }
 
-interface Tapped {
-  readonly chunks: Buffer;
-  readonly failure: HttpError | null;
-}
+type Tapped = { readonly chunks: Buffer; readonly failure: HttpError | null };
 
 /** Both readers attach in the same tick, so both receive every chunk. */
 async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {

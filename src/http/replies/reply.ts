@@ -67,10 +67,7 @@ export const noContent = z.undefined();
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
 /** The compressed forms of a body, by content coding. */
-export interface EncodedBody {
-  readonly br: Buffer;
-  readonly gzip: Buffer;
-}
+export type EncodedBody = { readonly br: Buffer; readonly gzip: Buffer };
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {

@@ -71,10 +71,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   }
 }
 
-interface Served {
-  readonly route: Route;
-  readonly serve: Serve;
-}
+type Served = { readonly route: Route; readonly serve: Serve };
 
 type Serve = (ctx: RouterContext<HttpState>) => Promise<void>;
 

@@ -5,10 +5,7 @@ export interface OpenSocket {
 }
 
 /** The key of a client, and how many times the limit of one client it may hold. */
-export interface ClientKey {
-  readonly key: string;
-  readonly factor: number;
-}
+export type ClientKey = { readonly key: string; readonly factor: number };
 
 /** The open connections of a listener, by client: src/http/README.md#connections. */
 export type Connections<Socket extends OpenSocket> = ReturnType<typeof makeConnections<Socket>>;

@@ -128,10 +128,7 @@ function nameRequest(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
 }
 
-interface Client {
-  readonly address: string;
-  readonly digest: string;
-}
+type Client = { readonly address: string; readonly digest: string };
 
 /** Refuses malformed requests, which no route may see. */
 export const refuseMalformed: Middleware<HttpState> = ({ req }, next) => {

@@ -64,10 +64,7 @@ export function headOf({ rawPacket, bytesParsed = 0 }: UnparsedBytes): RequestHe
 }
 
 /** What Node's parser adds to its error. */
-export interface UnparsedBytes {
-  readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
-}
+export type UnparsedBytes = { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 /** Writes a whole HTTP/1.1 error reply for a connection without a request. It ends the connection. */
 export function rawErrorReply(

@@ -2,10 +2,7 @@ import type { Keyring } from '../rings/keyring.js';
 import { kidField, makeMacTokens, uuidField } from './mac-tokens.js';
 
 /** A device from which an account was signed in to. */
-interface NamedDevice {
-  readonly userId: string;
-  readonly device_id: string;
-}
+type NamedDevice = { readonly userId: string; readonly device_id: string };
 
 /**
  * Tokens of devices (src/security/README.md#known-devices): `d1.<user id>.<device id>.<key id>.<mac>`. No store holds a token. The record of

@@ -39,10 +39,7 @@ function count(number: number, noun: string): string {
 }
 
 /** A key and its id. The id is public: tokens, hashes and records contain it. */
-export interface RingKey {
-  readonly kid: string;
-  readonly key: Buffer;
-}
+export type RingKey = { readonly kid: string; readonly key: Buffer };
 
 /** Keys of one purpose. The active key signs and seals new values; all keys verify and open old ones. */
 export interface Keyring {

@@ -5,10 +5,7 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 
 /** An account at a session epoch. What raises the epoch, a new password for example, ends the devices of before. */
-export interface DevicesOf {
-  readonly userId: string;
-  readonly epoch: number;
-}
+export type DevicesOf = { readonly userId: string; readonly epoch: number };
 
 /** A further one takes the place of one that never came back, or else of the one that was unused for the longest time. */
 export const devicesMax = 16;

@@ -10,10 +10,7 @@ import type { HashReply } from './hash-worker.js';
 import { type ScryptInput, chooseScrypt } from './scrypt.js';
 
 /** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
-export interface HashCaller {
-  readonly lane: 0 | 1 | 2;
-  readonly client: string;
-}
+export type HashCaller = { readonly lane: 0 | 1 | 2; readonly client: string };
 
 interface Waiting extends HashCaller {
   readonly waiter: Waiter<HashCaller>;

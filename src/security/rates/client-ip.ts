@@ -52,10 +52,7 @@ export function isProxyRange(text: string): boolean {
 }
 
 /** The key that counts a client, and the factor of its limit. */
-interface IpBucket {
-  readonly key: string;
-  readonly factor: number;
-}
+type IpBucket = { readonly key: string; readonly factor: number };
 
 /** Returns the buckets of an address. IPv6 counts by /64, and by /48 with ten times the limit. */
 export function ipBuckets(ip: string): readonly IpBucket[] {

@@ -52,10 +52,7 @@ const capacityDefault = 100_000;
 /** Keys that an eviction checks. */
 const evictionProbesMax = 8;
 
-interface Cell {
-  readonly id: string;
-  readonly limit: RateLimit;
-}
+type Cell = { readonly id: string; readonly limit: RateLimit };
 
 /**
  * @param capacity keys in memory: half for the limits that fail closed, so that a flood of others evicts none of them

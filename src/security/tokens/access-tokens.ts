@@ -8,10 +8,7 @@ import { type Keyring, decodeBase64url } from '../../keys/rings/keyring.js';
 /** RFC 8410, section 7: the PKCS #8 wrapping of a 32-byte Ed25519 seed. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-interface Ed25519KeyPair {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-}
+type Ed25519KeyPair = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
 /** Returns the key pair of a 32-byte seed (RFC 8032, section 5.1.5). */
 export function ed25519KeyPair(seed: Buffer): Ed25519KeyPair {
@@ -64,10 +61,7 @@ export type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 
-interface Verified {
-  readonly claims: AccessClaims;
-  readonly kid: string;
-}
+type Verified = { readonly claims: AccessClaims; readonly kid: string };
 
 export type AccessTokens = ReturnType<typeof makeAccessTokens>;
 

@@ -38,9 +38,7 @@ export interface Holdings {
   endGiven(ended: EndedGifts, context: CommandContext): Promise<void>;
 }
 
-interface OfUser {
-  readonly userId: string;
-}
+type OfUser = { readonly userId: string };
 
 export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
 

@@ -12,10 +12,7 @@ import { rejectUser } from '../domain/user/rejections.js';
 import { hasAddress, type RegisteredUser, userAggregate } from '../domain/user/user.js';
 
 /** A registered user, read up to the head of the stream. */
-export interface Account {
-  readonly userId: string;
-  readonly user: RegisteredUser;
-}
+export type Account = { readonly userId: string; readonly user: RegisteredUser };
 
 /**
  * Finds the account that signs in by an address (a keyed digest); null where there is none. Both cases make the same
@@ -35,10 +32,7 @@ export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>) {
   };
 }
 
-interface NamedAccount {
-  readonly userId: string;
-  readonly email_digest: string;
-}
+type NamedAccount = { readonly userId: string; readonly email_digest: string };
 
 const id = z.uuid().toLowerCase();
 
@@ -111,10 +105,7 @@ export function refuseBanned({ banned }: Pick<RegisteredUser, 'banned'>): void {
 }
 
 /** The name of a person's sealed value. */
-interface PersonField {
-  readonly userId: string;
-  readonly field: string;
-}
+type PersonField = { readonly userId: string; readonly field: string };
 
 /** Seals a value for a person. @throws CommandRejected user_not_found once the person is erased */
 export async function sealForPerson(

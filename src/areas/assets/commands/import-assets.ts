@@ -41,10 +41,7 @@ export type SkipReason =
   | 'key_unconfirmed'
   | 'name_not_possible';
 
-export interface SkippedObject {
-  readonly object_key: string;
-  readonly reason: SkipReason;
-}
+export type SkippedObject = { readonly object_key: string; readonly reason: SkipReason };
 
 export interface ImportedPage {
   readonly added: readonly AssetResource[];
@@ -230,10 +227,7 @@ export function makeImportAssets(deps: ImportDeps) {
   }
 }
 
-interface NewAsset {
-  readonly entity_tag: string | null;
-  readonly description: AssetDescription;
-}
+type NewAsset = { readonly entity_tag: string | null; readonly description: AssetDescription };
 
 interface Page {
   readonly payerId: string;

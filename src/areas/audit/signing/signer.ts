@@ -19,10 +19,7 @@ import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** What is signed and found after a pass. */
-export interface Signing {
-  readonly signed: SignedRecord | null;
-  readonly findings: Findings;
-}
+export type Signing = { readonly signed: SignedRecord | null; readonly findings: Findings };
 
 /** What the other checks have found, and why the sequencing does not go on; undefined before the log is read. */
 interface OtherChecks {

@@ -33,10 +33,7 @@ export interface WitnessStatus {
 
 export type Witnesses = ReturnType<typeof makeWitnesses>;
 
-export interface OfferOptions {
-  readonly sizeMax?: number;
-  readonly awaitedOnly?: boolean;
-}
+export type OfferOptions = { readonly sizeMax?: number; readonly awaitedOnly?: boolean };
 
 /** Returns what a status shows of a witness that does not cosign; null for nothing. */
 export function witnessProblem({ problem, isAwaited, found = null }: WitnessStatus): string | null {
@@ -198,10 +195,7 @@ export function makeWitnesses(deps: {
   }
 }
 
-interface Offered {
-  readonly signed: SignedRecord;
-  readonly sizeMax: number;
-}
+type Offered = { readonly signed: SignedRecord; readonly sizeMax: number };
 
 /** A reply, and the size that the request gave as the witness's own. */
 interface Reply {

@@ -45,10 +45,7 @@ function tileNumber(index: number): string {
 }
 
 /** A tile by its coordinates in the tree. Its hashes are the nodes of the tree's level `8 * level`. */
-export interface TileName {
-  readonly level: number;
-  readonly index: number;
-}
+export type TileName = { readonly level: number; readonly index: number };
 
 /** A tile with its hashes, 1 to 256. */
 export interface Tile extends TileName {

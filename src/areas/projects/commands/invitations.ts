@@ -59,10 +59,7 @@ export function makeCountInvitation(deps: ProjectDeps) {
   };
 }
 
-interface OfInvitation {
-  readonly projectId: string;
-  readonly invitationId: string;
-}
+type OfInvitation = { readonly projectId: string; readonly invitationId: string };
 
 interface AnswerInput {
   readonly userId: string;

@@ -31,10 +31,7 @@ import {
   shareTitleMax,
 } from '../domain/share/terms.js';
 
-export interface ShareAddress {
-  readonly projectId: string;
-  readonly shareId: string;
-}
+export type ShareAddress = { readonly projectId: string; readonly shareId: string };
 
 /** The terms of a share as its maker gives them: title and note in clear. */
 type GivenTerms = Omit<ShareTerms, 'title' | 'note'> & {

@@ -21,10 +21,7 @@ import { existingStorage, storageAggregate, type StorageCommand } from '../domai
 import type { SealCredentials } from './create-storage.js';
 import type { OpenStorage } from './open-storage.js';
 
-export interface StorageAddress {
-  readonly projectId: string;
-  readonly storageId: string;
-}
+export type StorageAddress = { readonly projectId: string; readonly storageId: string };
 
 /** A storage after a change. `isTested`: the change takes effect after a test (202). */
 export interface StorageChange extends Versioned<StorageResource> {

@@ -11,10 +11,7 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
-export interface StorageTestRef {
-  readonly storageId: string;
-  readonly testId: string;
-}
+export type StorageTestRef = { readonly storageId: string; readonly testId: string };
 
 /** Makes the tests of storages. */
 export function makeProbeStorage(

@@ -49,10 +49,7 @@ interface RegisterPasskeyInput {
   readonly name: string;
 }
 
-interface OfPasskey {
-  readonly userId: string;
-  readonly passkeyId: string;
-}
+type OfPasskey = { readonly userId: string; readonly passkeyId: string };
 
 const timeout = challengeSeconds * 1_000;
 const transportsMax = 8;

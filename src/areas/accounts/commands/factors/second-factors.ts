@@ -132,10 +132,7 @@ function refuseFactor(): never {
 }
 
 /** Recovery codes, and the keyed digests of them that the log keeps. */
-interface MadeRecoveryCodes {
-  readonly codes: readonly string[];
-  readonly digests: readonly string[];
-}
+type MadeRecoveryCodes = { readonly codes: readonly string[]; readonly digests: readonly string[] };
 
 /** Makes recovery codes for a user. */
 export function issueRecoveryCodes({ digests, randomBytes }: AccountDeps, userId: string): MadeRecoveryCodes {

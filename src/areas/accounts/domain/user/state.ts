@@ -52,10 +52,7 @@ export interface RegisteredUser extends UserFields, AddressHistory {
 }
 
 /** A mailed code, and what became of it. */
-interface Tried {
-  readonly attempts: number;
-  readonly mailed: boolean;
-}
+type Tried = { readonly attempts: number; readonly mailed: boolean };
 type DataOf<Type extends UserEvent['type']> = Readonly<Extract<UserEvent, { type: Type }>['data']>;
 export type EmailVerification = DataOf<'EmailVerificationRequested'> & Tried;
 export type EmailChange = DataOf<'EmailChangeRequested'> & Tried;

@@ -8,10 +8,7 @@ export interface ShownItem {
   readonly event: ShownEvent;
 }
 
-interface ShownPage {
-  readonly items: readonly ShownItem[];
-  readonly nextCursor: string | null;
-}
+type ShownPage = { readonly items: readonly ShownItem[]; readonly nextCursor: string | null };
 
 /** A stream's documents as they stood after an event. */
 export interface ShownStream {

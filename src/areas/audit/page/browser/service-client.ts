@@ -22,10 +22,7 @@ export class CallFailed extends Error {
 /** Calls of the service. The tokens of the session stay in the memory of this object. */
 export type ServiceClient = ReturnType<typeof makePageClient>;
 
-interface SessionTokens {
-  readonly access: string;
-  readonly refresh: string;
-}
+type SessionTokens = { readonly access: string; readonly refresh: string };
 
 const noFields: Readonly<Record<string, unknown>> = {};
 const callMs = 20_000;

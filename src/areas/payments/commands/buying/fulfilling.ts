@@ -21,10 +21,7 @@ import { holds, projectAggregate } from '../../../projects/domain/project/projec
 import { hasCapacityFrom, userAggregate } from '../../../accounts/domain/user/user.js';
 
 /** Revisions of the order and of the recipient's stream that are known to exist. */
-interface Seen {
-  readonly order?: bigint | undefined;
-  readonly recipient?: bigint | undefined;
-}
+type Seen = { readonly order?: bigint | undefined; readonly recipient?: bigint | undefined };
 
 /** Of streams that were just read, the cache has enough. */
 const any: Seen = { order: 0n, recipient: 0n };

@@ -49,10 +49,7 @@ export interface ResolvePaymentInput extends Decision {
 type PaymentResolution = z.output<typeof paymentResolution>;
 
 /** `next`: the cursor of the next call; null when no callback follows that was received early enough. */
-interface DismissedUnmatched {
-  readonly dismissed: number;
-  readonly next: string | null;
-}
+type DismissedUnmatched = { readonly dismissed: number; readonly next: string | null };
 
 const pageSize = 100;
 /** A request has 15 s in all (src/http/access/README.md#limit-of-a-request). A slow store must not make it one of unknown outcome. */
@@ -223,10 +220,7 @@ function notFound(): never {
 }
 
 /** The payment that a note is about, and the user of its order; `buyerId` is null where there is no order. */
-interface NoteSubject {
-  readonly paymentId: string;
-  readonly buyerId: string | null;
-}
+type NoteSubject = { readonly paymentId: string; readonly buyerId: string | null };
 
 /**
  * Seals an operator's note on a payment. It may name the buyer, so the buyer's key seals it, and an erasure makes it

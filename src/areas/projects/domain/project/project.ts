@@ -11,10 +11,7 @@ import { roleIn } from './fold.js';
 
 export type { ExistingProject, ProjectState } from './state.js';
 
-interface Grant {
-  readonly entitlement: Entitlement;
-  readonly source: GrantSource;
-}
+type Grant = { readonly entitlement: Entitlement; readonly source: GrantSource };
 
 type Settings = Pick<ExistingProject, 'name' | 'require_2fa' | 'accent_color' | 'open_shares'>;
 /** Undefined fields stay unchanged. */

@@ -61,10 +61,7 @@ const endedIdsMax = 600;
 const additionsMax = 400;
 
 /** The command that added a member, and the invitation that ended with it. A repeated command recognises its work. */
-export interface MemberAddition {
-  readonly commandId: string;
-  readonly invitationId: string | null;
-}
+export type MemberAddition = { readonly commandId: string; readonly invitationId: string | null };
 
 export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): ProjectState {
   if (event.type === 'ProjectCreated') {

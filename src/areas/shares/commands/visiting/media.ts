@@ -10,10 +10,7 @@ import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import type { Accesses, SessionShare, VisitedShare, Visits } from './visits.js';
 
 /** Signed URLs of the files of one asset, the original first. */
-export interface SignedAsset {
-  readonly assetId: string;
-  readonly media: MediaLink[];
-}
+export type SignedAsset = { readonly assetId: string; readonly media: MediaLink[] };
 
 export interface RenewShareMediaInput {
   readonly token: string;

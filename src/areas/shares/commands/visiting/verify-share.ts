@@ -25,10 +25,7 @@ export interface VerifyShareInput {
   readonly known?: KnownDevice | null;
 }
 
-export interface OpenedAsset {
-  readonly asset: AssetResource;
-  readonly media: MediaLink[];
-}
+export type OpenedAsset = { readonly asset: AssetResource; readonly media: MediaLink[] };
 
 export interface OpenedShare {
   readonly share: OpenShare;

@@ -66,10 +66,7 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
   }
 }
 
-export interface SharedAsset {
-  readonly assetId: string;
-  readonly asset: AssetDescription;
-}
+export type SharedAsset = { readonly assetId: string; readonly asset: AssetDescription };
 
 /** The assets of a share that are served now, at least one. */
 export interface SharedAssets {

@@ -29,9 +29,7 @@ type Of<More> = MultipartTarget & { readonly bucketUploadId: string } & More;
  */
 export type Multipart = ReturnType<typeof makeMultipart>;
 
-export interface MultipartFailureReply {
-  readonly failure: MultipartFailure;
-}
+export type MultipartFailureReply = { readonly failure: MultipartFailure };
 
 /** A listed part takes up to about 400 bytes. */
 const listBytesMax = 1_048_576;

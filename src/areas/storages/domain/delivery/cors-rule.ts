@@ -27,10 +27,7 @@ export function corsRuleXml(origins: readonly string[]): string {
 }
 
 /** A whole CORS configuration in the form that the provider's tools take. */
-export interface PrintedCorsRule {
-  readonly format: 'json' | 'xml';
-  readonly text: string;
-}
+export type PrintedCorsRule = { readonly format: 'json' | 'xml'; readonly text: string };
 
 /**
  * Prints the rule for the provider's tools: JSON for Amazon's console and `aws s3api put-bucket-cors`, XML for `ossutil

@@ -6,10 +6,7 @@ import { makeProvenLeaves, type ProvenLeaves } from './tiles.js';
 import { judgeCheckpoint, type PageVerdict, parseProofLines } from './verdict.js';
 
 /** What the page knows about the log. */
-export interface Checked {
-  readonly status: ShownStatus | null;
-  readonly verdict: PageVerdict;
-}
+export type Checked = { readonly status: ShownStatus | null; readonly verdict: PageVerdict };
 
 const attemptsMax = 3;
 

@@ -7,10 +7,7 @@ export class ContradictingTile extends Error {
 }
 
 /** A tile of hashes: C2SP tlog-tiles. */
-interface TileAddress {
-  readonly level: number;
-  readonly number: number;
-}
+type TileAddress = { readonly level: number; readonly number: number };
 
 /** Reads leaf hashes that are proved to be under a root. Tiles that cannot be fetched are fetched again the next time. */
 export type ProvenLeaves = ReturnType<typeof makeProvenLeaves>;

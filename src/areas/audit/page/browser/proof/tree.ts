@@ -1,10 +1,7 @@
 import { areSameBytes, type Bytes, digestOfBytes, joinBytes, utf8Of } from './bytes.js';
 
 /** A size and a root of the log. */
-export interface TreeHead {
-  readonly size: number;
-  readonly root: Bytes;
-}
+export type TreeHead = { readonly size: number; readonly root: Bytes };
 
 /** Returns the hash of a leaf: RFC 9162, section 2.1.1. */
 export function hashLeaf(entry: string): Promise<Bytes> {
