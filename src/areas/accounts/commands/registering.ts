@@ -117,11 +117,7 @@ export function makeRegistering(
 
 /** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
 function refuseGone(error: unknown): never {
-  if (
-    isRejection<UserRejection>(error, 'registration_abandoned') ||
-    isRejection<UserRejection>(error, 'user_not_found')
-  )
-    rejectTaken();
+  if (isRejection<UserRejection>(error, 'registration_abandoned', 'user_not_found')) rejectTaken();
   throw error;
 }
 

@@ -104,12 +104,8 @@ export function makeSharing(deps: ShareDeps) {
         note: note === null ? null : await seal(address, 'note', note),
       };
       const create = { type: 'Create', share } as const;
-      const { documents } = await handler.handle(
-        shareAggregate.at(address.shareId),
-        create,
-        context,
-        loadOfNew(context),
-      );
+      const target = shareAggregate.at(address.shareId);
+      const { documents } = await handler.handle(target, create, context, loadOfNew(context));
       return (await shares.after(documents)) ?? shareNotFound();
     },
     /**
@@ -132,12 +128,9 @@ export function makeSharing(deps: ShareDeps) {
         password === undefined
           ? undefined
           : await hashedPassword(address, password === null ? null : checkSharePassword(password));
-      const { documents } = await handler.handle(
-        shareAggregate.at(shareId),
-        { type: 'Change', projectId, changes, password: hashed },
-        context,
-        { ...options, revokesAccess: hashed !== undefined },
-      );
+      const change = { type: 'Change', projectId, changes, password: hashed } as const;
+      const revoking = { ...options, revokesAccess: hashed !== undefined };
+      const { documents } = await handler.handle(shareAggregate.at(shareId), change, context, revoking);
       return (await shares.after(documents)) ?? shareNotFound();
 
       /** Returns the present sealed text where the text does not change, so that no event follows. */

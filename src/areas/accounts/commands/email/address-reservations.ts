@@ -42,11 +42,8 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
         if (verdict === 'overdue' && !(await fence(state, email_digest, context))) continue;
         const replaces = state.status === 'reserved' ? state.revision : null;
         try {
-          await handler.handle(
-            emailAggregate.at(email_digest),
-            { type: 'Reserve', userId, change_id, replaces },
-            context,
-          );
+          const reserve = { type: 'Reserve', userId, change_id, replaces } as const;
+          await handler.handle(emailAggregate.at(email_digest), reserve, context);
           return;
         } catch (error) {
           // Another command was faster: the next attempt judges its reservation.

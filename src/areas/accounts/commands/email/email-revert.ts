@@ -70,11 +70,7 @@ function revertibleTo(user: UserState, email_digest: string, now: Date): FormerA
 
 /** Another command undid the change or let its time end, or the account was erased. */
 function refuseLate(error: unknown): never {
-  if (
-    isRejection<UserRejection>(error, 'email_change_not_revertible') ||
-    isRejection<UserRejection>(error, 'user_not_found')
-  )
-    refuse();
+  if (isRejection<UserRejection>(error, 'email_change_not_revertible', 'user_not_found')) refuse();
   throw error;
 }
 

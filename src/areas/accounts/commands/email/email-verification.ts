@@ -62,11 +62,9 @@ export function makeEmailVerificationCommands(
       if (next !== null) throw tooMany((next.getTime() - context.time.getTime()) / 1_000);
       const verdict = await verificationIssues.count(user.email_digest);
       if (!verdict.allowed) throw tooMany(verdict.retryAfterSeconds);
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RequestEmailVerification', email_digest: user.email_digest, issue, now: context.time },
-        context,
-      );
+      const asked = { email_digest: user.email_digest, issue, now: context.time };
+      const request = { type: 'RequestEmailVerification', ...asked } as const;
+      await handler.handle(userAggregate.at(userId), request, context);
     },
     /**
      * Proves the address, and voids nothing. Each of the five attempts is counted before the comparison, but a text that cannot be a code is

@@ -65,11 +65,8 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
       await handler.handle(userAggregate.at(userId), command, context);
       const codes = issuedCodes(made, await loadRegistered(handler, userId));
       // After a crash before this, the session passes the second factor like any other session.
-      await handler.handle(
-        sessionAggregate.at(sessionId),
-        { type: 'Strengthen', method: 'otp', refresh: null, now: context.time },
-        context,
-      );
+      const strengthen = { type: 'Strengthen', method: 'otp', refresh: null, now: context.time } as const;
+      await handler.handle(sessionAggregate.at(sessionId), strengthen, context);
       return codes;
     },
     /**

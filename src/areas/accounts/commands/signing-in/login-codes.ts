@@ -101,7 +101,7 @@ export function makeLoginCodeCommands(
       const email_digest = digests.email(checkAddress(email).canonical);
       const client = { ip: clientIp, known };
       const user = await prove({ email_digest, code, client }, context).catch(async (error: unknown) => {
-        if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
+        if (isRejection<UserRejection>(error, ...refusals)) return null;
         if (error instanceof TooManyAttempts) await untilRelease();
         throw error;
       });

@@ -201,8 +201,8 @@ export function makeDismissing(
         await resolvePayment(decision, stepContext(context, `dismiss/${id}`));
         return true;
       } catch (error) {
-        const isDone = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
-        if (isDone.some((code) => isRejection<PaymentRejection>(error, code))) return false;
+        const codes = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
+        if (isRejection<PaymentRejection>(error, ...codes)) return false;
         throw error;
       }
     }
