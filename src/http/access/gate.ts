@@ -182,9 +182,7 @@ function sharesOf(projectId: string, caller: SessionCaller | ApiKeyCaller): Rate
 }
 
 /** Reads the path before the caller is known, so that one call reads the project too. Its error comes after 401. */
-function readEarly<Params extends PathParams>(
-  readPath: () => Params,
-): { readonly early: Params | null; readonly read: () => Params } {
+function readEarly<Params extends PathParams>(readPath: () => Params) {
   try {
     const params = readPath();
     return { early: params, read: () => params };

@@ -109,10 +109,7 @@ export function makeAddAsset(
     return assets.after(documents);
   };
 
-  async function findStorage(
-    projectId: string,
-    named: string | undefined,
-  ): Promise<{ readonly payerId: string; readonly storage_id: string; readonly storage: ExistingStorage }> {
+  async function findStorage(projectId: string, named: string | undefined) {
     const project = await projects.access(projectId);
     if (project === null) return rejectProject('project_not_found', 'there is no such project');
     const id = named ?? project.defaultStorageId;

@@ -9,7 +9,7 @@ import type { AssetDescription } from '../domain/asset/events.js';
 import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { describeListRefusal } from '../../storages/domain/delivery/test-failure.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
-import type { ListAnswer, ListedObject } from '../../storages/bucket/objects/list-objects.js';
+import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { AssetDeps } from '../deps.js';
 import { showsSomething, withoutReordering } from '../../../validation/text.js';
@@ -139,10 +139,7 @@ export function makeImportAssets(deps: ImportDeps) {
     return { read, added, skipped };
   }
 
-  async function list(
-    { urls, storage }: OpenedStorage,
-    { prefix, cursor, limit }: ImportInput,
-  ): Promise<Extract<ListAnswer, { kind: 'listed' }>> {
+  async function list({ urls, storage }: OpenedStorage, { prefix, cursor, limit }: ImportInput) {
     const { provider, base_path: basePath } = storage.configuration;
     const page = { prefix: wholeKey(basePath, prefix), token: cursor?.token ?? null, limit };
     const answer = await listObjects({ urls, provider, ...page });
@@ -185,10 +182,7 @@ export function makeImportAssets(deps: ImportDeps) {
     }
 
     /** Returns the reading under which the bucket has the object; null where it names none in time. */
-    async function confirm(
-      { isSure, readings, size, entity_tag }: ListedObject,
-      key: string,
-    ): Promise<{ readonly key: string; readonly entity_tag: string | null } | null> {
+    async function confirm({ isSure, readings, size, entity_tag }: ListedObject, key: string) {
       if (isSure) return { key, entity_tag };
       for (const reading of readings) {
         const answer = await headObject({ urls, provider, key: reading }, signal).catch((error: unknown) => {

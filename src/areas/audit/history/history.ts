@@ -138,11 +138,7 @@ export function makeAuditHistory(deps: {
   }
 
   /** Yields the tiles from the highest to the lowest, and whether their events may have the terms. */
-  async function* tilesDown(
-    terms: EventTerms,
-    highest: number,
-    lowest: number,
-  ): AsyncGenerator<{ readonly tile: number; readonly isCandidate: boolean }> {
+  async function* tilesDown(terms: EventTerms, highest: number, lowest: number) {
     const inFilter = termsOf(terms);
     const mayContainAll = makeMayContain(inFilter);
     for (let top = highest; top >= lowest; top -= filtersPerRead) {

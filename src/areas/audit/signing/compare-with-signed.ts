@@ -72,9 +72,7 @@ export function makeCompareWithSigned(deps: {
   }
 
   /** Checks the pages that end the trees of these sizes: the tiles may be right where the events are not. */
-  async function checkEnds(
-    sizes: readonly number[],
-  ): Promise<{ readonly problem: string | null; readonly isShort: boolean }> {
+  async function checkEnds(sizes: readonly number[]) {
     const indexes = new Set(sizes.map((size) => Math.floor((size - 1) / tileWidth)));
     for (const index of arePagesRight ? [] : indexes) {
       const width = Math.min(tileWidth, Math.max(...sizes) - index * tileWidth);

@@ -147,10 +147,7 @@ export function makeLoginCodeCommands(
   }
 
   /** Uses the code; null when it is wrong. */
-  async function prove(
-    of: CodeTry,
-    context: CommandContext,
-  ): Promise<{ readonly userId: string; readonly epoch: number; readonly hasSecondFactor: boolean } | null> {
+  async function prove(of: CodeTry, context: CommandContext) {
     const used = await tryLoginCode(of, context);
     if (used === null) return null;
     const { userId, user } = used;

@@ -90,10 +90,7 @@ export function makeRefresh(
   }
 
   /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
-  async function requireUser(
-    id: string,
-    { user_id: userId, epoch }: StartedSession,
-  ): Promise<{ readonly isProved: boolean }> {
+  async function requireUser(id: string, { user_id: userId, epoch }: StartedSession) {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
       return rejectOver();

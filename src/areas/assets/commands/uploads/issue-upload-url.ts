@@ -70,11 +70,7 @@ export function makeIssueUploadUrl(
   };
 }
 
-function uploadOf(
-  asset: ExistingAsset,
-  kind: string,
-  language: string | undefined,
-): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
+function uploadOf(asset: ExistingAsset, kind: string, language: string | undefined) {
   const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
   if (size > uploadSizeMax)

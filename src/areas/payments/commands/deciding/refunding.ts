@@ -106,10 +106,7 @@ export function makeRefunding(deps: PaymentDeps) {
     return { ...refund, outcome: null };
   }
 
-  async function paymentOf(
-    { order_id: orderId }: RefundOrderInput,
-    transactionId: string | undefined,
-  ): Promise<{ readonly order: PlacedOrder; readonly capture: PaidCapture }> {
+  async function paymentOf({ order_id: orderId }: RefundOrderInput, transactionId: string | undefined) {
     const { state: order } = await handler.load(orderAggregate, orderId);
     if (order.status === 'absent') return rejectOrder('order_not_found', 'there is no such order');
     const named = order.captures

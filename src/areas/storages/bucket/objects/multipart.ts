@@ -127,10 +127,7 @@ async function failureOf({ status, body }: OutgoingReply): Promise<MultipartFail
 }
 
 /** Returns null where the list cannot be read, or would be read for ever. `next`: the marker of the next page. */
-function partsIn(
-  root: XmlElement,
-  marker: number,
-): { readonly parts: readonly ListedPart[]; readonly next: number | null } | null {
+function partsIn(root: XmlElement, marker: number) {
   const parts: ListedPart[] = [];
   for (const child of root.children) {
     if (child.name !== 'Part') continue;
