@@ -5,11 +5,7 @@ import { rejectedBy } from '../kit/rejected-by.js';
 import { MailRefused, type Mailbox, asHeader, isPlainAddress, toMailError } from './errors.js';
 import type { SmtpServer } from './smtp-url.js';
 
-export interface LoggedMail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
+export type LoggedMail = { readonly to: string; readonly subject: string; readonly text: string };
 
 /**
  * Makes a mailer that hands each mail, with code and address, to a log. The configuration accepts it for a development

@@ -79,11 +79,7 @@ const replySchema = z.strictObject({
   headers: z.record(z.string(), z.string()),
 });
 
-interface HeldClaim {
-  readonly claim: Claim;
-  readonly version: string;
-  readonly isNew: boolean;
-}
+type HeldClaim = { readonly claim: Claim; readonly version: string; readonly isNew: boolean };
 
 export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }: IdempotencyDeps): RunOnce {
   // The attempts of this process, by record. A repetition here waits for their end.

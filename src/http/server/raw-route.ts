@@ -16,11 +16,7 @@ import { requireConnection } from './pipeline.js';
 import { type Admit, ownerOfClient } from '../access/admission.js';
 import { errorBody } from '../replies/error-body.js';
 
-interface ParseError {
-  readonly reason: string;
-  readonly status: number;
-  readonly message: string;
-}
+type ParseError = { readonly reason: string; readonly status: number; readonly message: string };
 
 const malformed: ParseError = {
   reason: 'malformed',

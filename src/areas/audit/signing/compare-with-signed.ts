@@ -9,11 +9,7 @@ import { sentenceOfDamage, type Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 
 /** A size and a root that were signed, and where that is kept. */
-interface Claim {
-  readonly source: string;
-  readonly size: number;
-  readonly root: Hash;
-}
+type Claim = { readonly source: string; readonly size: number; readonly root: Hash };
 
 /**
  * Compares the log with the last signed checkpoint of its origin: in the record, in each folder, and in the events of the

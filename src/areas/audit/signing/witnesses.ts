@@ -198,11 +198,7 @@ export function makeWitnesses(deps: {
 type Offered = { readonly signed: SignedRecord; readonly sizeMax: number };
 
 /** A reply, and the size that the request gave as the witness's own. */
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-  readonly from: number;
-}
+type Reply = { readonly status: number; readonly body: string; readonly from: number };
 
 /** The size that a witness holds: the body of a 409, `text/x.tlog.size`. */
 function sizeOf(body: string): number | null {
