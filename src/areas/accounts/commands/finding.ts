@@ -6,6 +6,7 @@ import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { erased, type Sealer } from '../../../keys/sealing/sealer.js';
 import { type EmailAddress, parseEmailAddress } from '../../../validation/email-address.js';
 import { invalid } from '../../../validation/field-problems.js';
+import { nilId } from '../../../validation/fields.js';
 import { emailAggregate } from '../domain/email/email.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { rejectUser } from '../domain/user/rejections.js';
@@ -20,13 +21,10 @@ export type Account = { readonly userId: string; readonly user: RegisteredUser }
  */
 export type FindAccount = ReturnType<typeof makeFindAccount>;
 
-/** An id that no user has. Its stream is read where an address is not reserved. */
-const unusedId = '00000000-0000-0000-0000-000000000000';
-
 export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>) {
   return async (email_digest: string) => {
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
-    const userId = reservation.status === 'reserved' ? reservation.user_id : unusedId;
+    const userId = reservation.status === 'reserved' ? reservation.user_id : nilId;
     const { state: user } = await handler.load(userAggregate, userId);
     return hasAddress(user, email_digest) ? { userId, user } : null;
   };
