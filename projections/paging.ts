@@ -47,10 +47,7 @@ export function pageQueryBy(
         return z.NEVER;
       })
       .optional()
-      .meta({
-        description: '`next_cursor` of the page before.',
-        param: { id: cursorId },
-      }),
+      .meta({ description: '`next_cursor` of the page before.', param: { id: cursorId } }),
   });
 }
 
@@ -83,7 +80,7 @@ const orderedPlace = z
 /** Makes the query of a list with several orders, the first of which is the default. */
 export function orderedQuery<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
   return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, 'OrderedCursor').extend({
-    sort: z.enum(sorts).default(sorts[0]).meta({ description: '`-` is for descending.' }),
+    sort: z.enum(sorts).default(sorts[0]).describe('`-` is for descending.'),
   });
 }
 
@@ -93,18 +90,22 @@ export async function readOrderedPage<Item>(
   read: (page: Page) => Promise<FilteredPage<Item>>,
 ): Promise<Listed<Item>> {
   const { limit, cursor, sort } = input;
-  if (cursor?.startsWith(`${sort} `) === false) {
+  if (cursor?.startsWith(`${sort} `) === false)
     invalid('query.cursor', 'is of a list in another order', 'not_allowed');
-  }
   const { items, next } = await read(pageFrom(cursor?.slice(sort.length + 1), limit));
   return listed({ items, next: next === null ? null : `${sort} ${next}` });
+}
+
+/** Makes the schema of an object without other fields, which the published document names. */
+export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
 }
 
 /** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   const page = z.strictObject({
     items: z.array(item),
-    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
   });
   const id = z.globalRegistry.get(item)?.id;
   return id === undefined ? page : page.meta({ id: `${id}Page` });
@@ -126,10 +127,7 @@ export async function readPage<Item extends { readonly id: string }>(
 }
 
 /** The body of a list. An alias, because only an alias is assignable to JSON. */
-type Listed<Item> = {
-  items: Item[];
-  next_cursor: string | null;
-};
+type Listed<Item> = { items: Item[]; next_cursor: string | null };
 
 function listed<Item>({ items, next }: FilteredPage<Item>): Listed<Item> {
   return { items: [...items], next_cursor: next === null ? null : Buffer.from(next).toString('base64url') };

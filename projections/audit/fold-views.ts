@@ -28,10 +28,7 @@ export interface FoldedViews {
 }
 
 /** A fold of the first events of a stream. */
-export interface ViewsFold {
-  readonly add: (event: StoredEvent) => void;
-  readonly folded: () => FoldedViews;
-}
+export type ViewsFold = ReturnType<typeof beginViewsFold>;
 
 interface ViewFold {
   readonly view: AnyProjection;
@@ -43,16 +40,16 @@ interface ViewFold {
  * Begins to fold a stream through each view of its category. Totals over many streams are no such view. At an event that this
  * version cannot decode, a document stays as it was before: src/event-sourcing/feeding/README.md#undecodable-events.
  */
-export function beginViewsFold(projections: readonly AnyProjection[], stream: string): ViewsFold {
+export function beginViewsFold(projections: readonly AnyProjection[], stream: string) {
   const category = parseStreamName(stream)?.category;
   const folds = projections
     .filter((candidate) => candidate.category === category)
     .map((view): ViewFold => ({ view, document: null, reason: null }));
   return {
-    add: (event) => {
+    add: (event: StoredEvent) => {
       for (const fold of folds) addTo(fold, event);
     },
-    folded: () => {
+    folded: (): FoldedViews => {
       const folded: FoldedViews = { views: {}, set_apart: {} };
       for (const { view, document, reason } of folds) {
         folded.views[view.name] = document?.body ?? null;

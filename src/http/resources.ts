@@ -2,47 +2,49 @@ import { z } from 'zod';
 import { sessionResource } from '../../projections/accounts/sessions/reader.js';
 import { userResource } from '../../projections/accounts/users/resource.js';
 import { instant } from '../validation/fields.js';
+import { namedObject } from '../../projections/paging.js';
 
 /** `tokens` (src/areas/accounts/README.md#rules-of-an-account); times in seconds. */
-export const tokens = z
-  .strictObject({
-    access_token: z.string(),
-    refresh_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int().positive(),
-    refresh_expires_in: z.int().positive(),
-  })
-  .meta({ id: 'Tokens' });
+export const tokens = namedObject('Tokens', {
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int().positive(),
+  refresh_expires_in: z.int().positive(),
+});
 
 /** Makes later sign-ins from the client those of a known device. */
-export const deviceToken = z.string().meta({ description: 'For later sign-ins.' });
+export const deviceToken = z.string().describe('For later sign-ins.');
 
 /** `data` of a sign-in (src/areas/accounts/README.md#rules-of-an-account). `device_token`: null while it needs a second factor. */
-export const signedIn = z
-  .strictObject({ user: userResource, tokens, device_token: deviceToken.nullable() })
-  .meta({ id: 'SignedIn' });
+export const signedIn = namedObject('SignedIn', {
+  user: userResource,
+  tokens,
+  device_token: deviceToken.nullable(),
+});
 
 const { id, ...ofSession } = sessionResource.shape;
 
 /** One of the caller's sessions (src/areas/accounts/README.md#sessions). */
-export const session = z
-  .strictObject({ id, current: z.boolean().meta({ description: 'The one that asks.' }), ...ofSession })
-  .meta({ id: 'Session' });
+export const session = namedObject('Session', {
+  id,
+  current: z.boolean().describe('The one that asks.'),
+  ...ofSession,
+});
 
 /** A URL of one of an asset's files (src/areas/shares/README.md#media-urls). */
-export const mediaLink = z
-  .strictObject({
-    kind: z.string().meta({ description: '`original`, or the kind of a rendition.' }),
-    url: z.string(),
-    inline_url: z.string().optional().meta({
-      description: 'Only of a PDF or a text in a share: a URL that shows it, where `url` may save it.',
-    }),
-    method: z.literal('GET'),
-    media_type: z.string(),
-    language: z.string().optional().meta({ description: 'Of subtitles (BCP 47).' }),
-    expires_at: instant,
-  })
-  .meta({ id: 'MediaLink' });
+export const mediaLink = namedObject('MediaLink', {
+  kind: z.string().describe('`original`, or the kind of a rendition.'),
+  url: z.string(),
+  inline_url: z
+    .string()
+    .optional()
+    .describe('Only of a PDF or a text in a share: a URL that shows it, where `url` may save it.'),
+  method: z.literal('GET'),
+  media_type: z.string(),
+  language: z.string().optional().describe('Of subtitles (BCP 47).'),
+  expires_at: instant,
+});
 
 const ok = z.literal('ok').meta({ id: 'Ok' });
 

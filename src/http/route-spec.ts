@@ -8,13 +8,14 @@ import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 import type { KnownDevice } from '../security/guessing/guard.js';
+import { namedObject } from '../../projections/paging.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});
 export const noQuery = z.object({});
 export const noBody = z.undefined();
 /** The body of a call that takes one for later fields, and has none yet. */
-export const noFields = z.strictObject({}).meta({ id: 'NoFields' });
+export const noFields = namedObject('NoFields', {});
 /** The query of a page for people: mail and chat programs add parameters to links. */
 export const ignoredQuery = z.looseObject({});
 
@@ -118,6 +119,7 @@ export interface RouteSpec<
   readonly ifMatch?: boolean;
   /** Success replies have an `ETag`, and a GET replies 304 to `If-None-Match`. */
   readonly entityTag?: boolean;
+  /** By default `no-cache` for a GET of public access, else `no-store`. */
   readonly cacheControl?:
     | 'no-store'
     | 'no-cache'

@@ -1,11 +1,11 @@
 import type { RouterContext } from '@koa/router';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { accessMatrix, type KindOf, type RouteName } from './access/access-matrix.js';
 import type { AccessKind, Policy } from './access/access.js';
 import { type ErrorCode, HttpError } from './replies/error-codes.js';
 import { makeExchange } from './server/exchange.js';
 import type { PathParams } from './access/gate.js';
-import type { ReplySpecs } from './replies/reply.js';
+import { noContent, type ReplySpec, type ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 import { type Method, type RouteSpec, noBody, noParams, noQuery } from './route-spec.js';
 import type { HttpState, Shell } from './server/shell.js';
@@ -79,12 +79,30 @@ export function routesOf<Shared extends PathParams = z.output<typeof noParams>>(
   ): Route => {
     const { params = shared.params ?? noParams, query = noQuery, body = noBody } = request;
     const [method, path = ''] = target.split(' ') as [Method, string?];
+    const hasBody = Object.values<ReplySpec>(spec.replies).some(({ schema }) => schema !== noContent);
     return makeRoute<KindOf<Name>, Params, Query, Body, Replies>({
+      // The reply that shows a change has the tag for the next one.
+      entityTag: spec.ifMatch === true && hasBody,
       ...{ ...spec, name, tag, method, path: `${shared.path ?? ''}${path}`, access: accessMatrix[name] },
       // A schema that is left out has the type that its parameter has then.
       request: { params, query, body } as RouteSpec<KindOf<Name>, Params, Query, Body, Replies>['request'],
     });
   };
+}
+
+/** Documents a reply of JSON. */
+export function json<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, schema };
+}
+
+/** Documents a reply of another media type, which is text unless the schema says more. */
+export function typed(mediaType: string, description: string, schema: z.ZodType<string> = z.string()) {
+  return { description, schema, mediaType };
+}
+
+/** Documents a reply without a body. */
+export function empty(description: string) {
+  return { description, schema: noContent };
 }
 
 export function ok<Body>(body: Body): { readonly status: 200; readonly body: Body } {

@@ -1,8 +1,5 @@
 /** The sender or the recipient of a mail. `name` may be empty. */
-export interface Mailbox {
-  readonly name: string;
-  readonly address: string;
-}
+export type Mailbox = { readonly name: string; readonly address: string };
 
 /** Without spaces, control characters and the specials of RFC 5322, so it cannot end its header or SMTP command. */
 const addressPattern = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;

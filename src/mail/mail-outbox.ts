@@ -151,9 +151,8 @@ export function makeMailOutbox(
     async function send({ mail: outgoing }: OpenedMail): Promise<MailOutcome | null> {
       const wanted = { still: true };
       try {
-        if (record.unknown > waits.unknownMs.length) {
+        if (record.unknown > waits.unknownMs.length)
           throw new MailUnknown('the mail server did not say whether it accepted any copy of the mail');
-        }
         await mailer.send(outgoing, signal, async () => {
           // The server may have let the mail wait for long.
           wanted.still = (await open()) !== null;

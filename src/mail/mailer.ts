@@ -5,11 +5,7 @@ import { rejectedBy } from '../kit/rejected-by.js';
 import { MailRefused, type Mailbox, asHeader, isPlainAddress, toMailError } from './errors.js';
 import type { SmtpServer } from './smtp-url.js';
 
-export interface LoggedMail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-}
+export type LoggedMail = { readonly to: string; readonly subject: string; readonly text: string };
 
 /**
  * Makes a mailer that hands each mail, with code and address, to a log. The configuration accepts it for a development
@@ -104,7 +100,6 @@ export function makeMailer(deps: {
     },
   };
   let lacksUtf8: boolean | null = null;
-
   return {
     send: async (mail, signal, handOver) => {
       if (!isPlainAddress(mail.to.address)) throw new MailRefused('the address is none that mail is sent to');
@@ -123,9 +118,8 @@ export function makeMailer(deps: {
       );
       try {
         await converse(signal, async (smtp) => {
-          if (lacksUtf8 === true && needsUtf8(mail.to.address)) {
+          if (lacksUtf8 === true && needsUtf8(mail.to.address))
             throw new MailRefused('the mail server lacks SMTPUTF8, which the address needs');
-          }
           if (credentials !== null && smtp.allowsAuth) {
             const { user, password: pass } = credentials;
             await answered((done) => {

@@ -4,35 +4,23 @@ import type { Position } from '../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { DeliveryRecords, EndpointRecord } from './delivery-records.js';
 
-/** Where an endpoint follows the log from. Null is the start of the log. */
-interface BeginPosition {
-  /**
-   * Returns the stored position. A new endpoint begins at the end of the log.
-   * @throws StoreUnavailable; StoreDamaged: the log is not the one that the endpoint has followed
-   */
-  load(): Promise<Position | null>;
-  /**
-   * Moves the endpoint to the end of a log that has replaced its log: what it passed there is not in this one. What waits
-   * is dropped.
-   */
-  moveToEnd(): Promise<Position | null>;
-}
-
+/** Makes what says where an endpoint follows the log from. Null is the start of the log. */
 export function makeBeginPosition(
-  {
-    eventStore,
-    records,
-    clock,
-  }: {
+  deps: {
     readonly eventStore: EventStore;
     readonly records: Pick<DeliveryRecords, 'endpoint' | 'changeEndpoint' | 'dropWaiting'>;
     readonly clock: Clock;
   },
   id: string,
-): BeginPosition {
+) {
+  const { eventStore, records, clock } = deps;
   const loadOwn = makeLoadOwnCheckpoint({ eventStore, clock, load: loadCheckpoint }, `the webhook ${id}`);
   return {
-    load: async () => {
+    /**
+     * Returns the stored position. A new endpoint begins at the end of the log.
+     * @throws StoreUnavailable; StoreDamaged: the log is not the one that the endpoint has followed
+     */
+    load: async (): Promise<Position | null> => {
       const { logId, checkpoint } = await loadOwn();
       if (checkpoint !== null) return checkpoint.position;
       const head = await eventStore.head();
@@ -42,7 +30,11 @@ export function makeBeginPosition(
       );
       return found.position;
     },
-    moveToEnd: async () => {
+    /**
+     * Moves the endpoint to the end of a log that has replaced its log: what it passed there is not in this one. What waits
+     * is dropped.
+     */
+    moveToEnd: async (): Promise<Position | null> => {
       // The revisions that wait are those of the other log, and would cover new events of this one.
       await records.dropWaiting(id);
       const [logId, head] = [await eventStore.logId(), await eventStore.head()];

@@ -26,7 +26,6 @@ export function makeDeliverWaiting(deps: {
   readonly onGivenUp: (entry: GivenUp) => void;
 }): (stream: string, signal: AbortSignal) => Promise<Date | null> {
   const { endpoint, records, eventStore, attempt, clock, random, onOutcome } = deps;
-
   return async (stream, signal) => {
     const waiting = await records.waiting(endpoint.id, stream);
     if (waiting === null) return null;

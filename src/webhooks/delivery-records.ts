@@ -52,50 +52,25 @@ export function waitingKey(id: string, stream: string): string {
 }
 
 /** The durable state of deliveries, in the state store. All processes share it; every change is a compare-and-set. */
-export interface DeliveryRecords {
-  endpoint(id: string): Promise<EndpointRecord | null>;
-  /** Changes the record of an endpoint. @returns the record as stored @throws StoreUnavailable */
-  changeEndpoint(
-    id: string,
-    change: (found: EndpointRecord | null) => EndpointRecord,
-  ): Promise<EndpointRecord>;
-  /** Returns the ids of all stored endpoints. */
-  endpointIds(): Promise<readonly string[]>;
-  /** Removes everything that is stored of an endpoint. */
-  drop(id: string): Promise<void>;
-  /** Removes the waiting events of all streams of an endpoint. */
-  dropWaiting(id: string): Promise<void>;
-  waiting(id: string, stream: string): Promise<Waiting | null>;
-  /** Changes the waiting events of a stream; null removes the record. @returns what is stored @throws StoreUnavailable */
-  changeWaiting(
-    id: string,
-    stream: string,
-    change: (found: Waiting | null) => Waiting | null | Promise<Waiting | null>,
-  ): Promise<Waiting | null>;
-  /** Yields the waiting streams of an endpoint in order of name, page by page. */
-  allWaiting(id: string): AsyncIterable<{ readonly stream: string; readonly waiting: Waiting }>;
-  /** @returns false when the entry existed */
-  giveUp(id: string, entry: GivenUp): Promise<boolean>;
-  /** Yields the given-up deliveries of an endpoint, by stream and revision, page by page. */
-  allGivenUp(id: string): AsyncIterable<GivenUp>;
-  countGivenUp(id: string): Promise<number>;
-  forgetGivenUp(id: string, entry: Pick<GivenUp, 'stream' | 'revision'>): Promise<void>;
-}
+export type DeliveryRecords = ReturnType<typeof makeDeliveryRecords>;
 
 /** Makes the records. @throws StoreUnavailable from each function */
-export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
+export function makeDeliveryRecords(stateStore: StateStore) {
   const endpointKey = (id: string): string => `webhook/${id}`;
   const waitingPrefix = (id: string): string => waitingKey(id, '');
   const givenUpPrefix = (id: string): string => `webhookfailed/${id}/`;
   const givenUpKey = (id: string, { stream, revision }: Pick<GivenUp, 'stream' | 'revision'>): string =>
     `${givenUpPrefix(id)}${stream}/${String(revision).padStart(12, '0')}`;
-
   return {
-    endpoint: async (id) => {
+    endpoint: async (id: string): Promise<EndpointRecord | null> => {
       const found = await stateStore.get(endpointKey(id));
       return found === null ? null : endpointSchema.parse(found.value);
     },
-    changeEndpoint: async (id, change) => {
+    /** Changes the record of an endpoint. @returns the record as stored @throws StoreUnavailable */
+    changeEndpoint: async (
+      id: string,
+      change: (found: EndpointRecord | null) => EndpointRecord,
+    ): Promise<EndpointRecord> => {
       const changed = await changeRecord<EndpointRecord, EndpointRecord, never>(
         stateStore,
         { key: endpointKey(id), schema: endpointSchema },
@@ -109,23 +84,31 @@ export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
       if (changed === null || 'kept' in changed) throw contended(id);
       return changed.result;
     },
-    endpointIds: async () => {
+    /** Returns the ids of all stored endpoints. */
+    endpointIds: async (): Promise<readonly string[]> => {
       const ids: string[] = [];
       for await (const { key } of entries('webhook/')) ids.push(key.slice('webhook/'.length));
       return ids;
     },
-    drop: async (id) => {
+    /** Removes everything that is stored of an endpoint. */
+    drop: async (id: string) => {
       await remove(waitingPrefix(id));
       await remove(givenUpPrefix(id));
       const found = await stateStore.get(endpointKey(id));
       if (found !== null) await stateStore.compareAndSet(found.key, found.version, null);
     },
-    dropWaiting: (id) => remove(waitingPrefix(id)),
-    waiting: async (id, stream) => {
+    /** Removes the waiting events of all streams of an endpoint. */
+    dropWaiting: (id: string) => remove(waitingPrefix(id)),
+    waiting: async (id: string, stream: string): Promise<Waiting | null> => {
       const found = await stateStore.get(waitingKey(id, stream));
       return found === null ? null : waitingSchema.parse(found.value);
     },
-    changeWaiting: async (id, stream, change) => {
+    /** Changes the waiting events of a stream; null removes the record. @returns what is stored @throws StoreUnavailable */
+    changeWaiting: async (
+      id: string,
+      stream: string,
+      change: (found: Waiting | null) => Waiting | null | Promise<Waiting | null>,
+    ): Promise<Waiting | null> => {
       const changed = await changeRecord<Waiting, Waiting | null, Waiting | null>(
         stateStore,
         { key: waitingKey(id, stream), schema: waitingSchema },
@@ -139,24 +122,27 @@ export function makeDeliveryRecords(stateStore: StateStore): DeliveryRecords {
       if (changed === null) throw contended(id);
       return 'kept' in changed ? changed.kept : changed.result;
     },
-    allWaiting: async function* (id) {
+    /** Yields the waiting streams of an endpoint in order of name, page by page. */
+    allWaiting: async function* (id: string) {
       const prefix = waitingPrefix(id);
       for await (const { key, value } of entries(prefix))
         yield { stream: key.slice(prefix.length), waiting: waitingSchema.parse(value) };
     },
-    giveUp: async (id, entry) => {
+    /** @returns false when the entry existed */
+    giveUp: async (id: string, entry: GivenUp): Promise<boolean> => {
       const expiresAt = new Date(Date.parse(entry.given_up_at) + givenUpKeptMs);
       return (await stateStore.compareAndSet(givenUpKey(id, entry), null, entry, { expiresAt })) !== null;
     },
-    allGivenUp: async function* (id) {
+    /** Yields the given-up deliveries of an endpoint, by stream and revision, page by page. */
+    allGivenUp: async function* (id: string) {
       for await (const { value } of entries(givenUpPrefix(id))) yield givenUpSchema.parse(value);
     },
-    countGivenUp: async (id) => {
+    countGivenUp: async (id: string): Promise<number> => {
       let count = 0;
       for await (const page of pages(givenUpPrefix(id))) count += page.length;
       return count;
     },
-    forgetGivenUp: async (id, entry) => {
+    forgetGivenUp: async (id: string, entry: Pick<GivenUp, 'stream' | 'revision'>) => {
       const found = await stateStore.get(givenUpKey(id, entry));
       if (found !== null) await stateStore.compareAndSet(found.key, found.version, null);
     },

@@ -95,7 +95,6 @@ export function feedEndpoint(
   let saved: string | null = null;
   let savedAtMs = -Infinity;
   let failure: { readonly error: unknown } | null = null;
-
   return { figures: currentFigures, done: run() };
 
   async function run(): Promise<'ended' | 'gone'> {

@@ -53,7 +53,6 @@ export function makeWebhookAdmin(deps: {
   readonly clock: { now(): Date };
 }): WebhookAdmin {
   const { endpoints, records, eventStore, clock } = deps;
-
   return {
     list: () => Promise.all(endpoints.map(listed)),
     failed: async (endpointId, limit) => {

@@ -49,7 +49,6 @@ export function startWebhooks(
     events.onStopped,
   );
   const dropping = dropUnused();
-
   return {
     statuses: consumers.statuses,
     stop: async () => {

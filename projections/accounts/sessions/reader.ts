@@ -13,14 +13,14 @@ import { authenticationMethod } from '../../../src/areas/accounts/domain/session
 /** A session as its user sees it (src/areas/accounts/README.md#sessions). */
 export const sessionResource = z.strictObject({
   id: entityId,
-  methods: z.array(authenticationMethod).meta({
-    description: '`email`: a mailed code. `otp`: TOTP. `recovery`: a recovery code.',
-  }),
+  methods: z
+    .array(authenticationMethod)
+    .describe('`email`: a mailed code. `otp`: TOTP. `recovery`: a recovery code.'),
   created_at: instant,
-  last_used_at: instant.meta({ description: 'When it was last given tokens.' }),
-  authenticated_at: instant.meta({ description: 'When the user last signed in or authenticated again.' }),
-  strengthened_at: instant.nullable().meta({ description: 'When it last passed a second factor.' }),
-  expires_at: instant.meta({ description: 'When it ends unless it is used again.' }),
+  last_used_at: instant.describe('When it was last given tokens.'),
+  authenticated_at: instant.describe('When the user last signed in or authenticated again.'),
+  strengthened_at: instant.nullable().describe('When it last passed a second factor.'),
+  expires_at: instant.describe('When it ends unless it is used again.'),
   user_agent: z.string().nullable(),
 });
 export type SessionResource = z.infer<typeof sessionResource>;
@@ -56,10 +56,7 @@ export function makeSessionReader(deps: { readonly views: Views; readonly sealer
      * 200.
      * @param options.not the session that stays in any case
      */
-    leastUsed: async (
-      userId: string,
-      { keep, not, now }: { readonly keep: number; readonly not: string; readonly now: Date },
-    ) => {
+    leastUsed: async (userId: string, { keep, not, now }: { keep: number; not: string; now: Date }) => {
       const where = { field: 'user_id', equals: userId };
       const found = await sessions.find({ where, limit: keep + readAtOnce });
       const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);

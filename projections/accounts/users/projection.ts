@@ -36,9 +36,8 @@ function entriesAfter(entries: readonly PasskeyEntry[], event: Recorded<UserEven
     const { passkey_id, backed_up } = event.data;
     return changedEntry(entries, passkey_id, { backed_up, last_used_at: event.time });
   }
-  if (event.type === 'PasskeyRenamed') {
+  if (event.type === 'PasskeyRenamed')
     return changedEntry(entries, event.data.passkey_id, { name: event.data.name });
-  }
   if (event.type === 'PasskeyRemoved') return entries.filter(({ id }) => id !== event.data.passkey_id);
   return entries;
 }

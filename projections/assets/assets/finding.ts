@@ -60,9 +60,8 @@ export function findingMark(project: string, { q, media_type, tag, upload }: Ass
   const beginning = q === undefined ? null : indexedBeginning(searchedWords(q));
   if (beginning !== null) return mark(project, 'word', beginning);
   // Most assets are complete.
-  if (upload !== undefined && (upload !== 'complete' || media_type === undefined)) {
+  if (upload !== undefined && (upload !== 'complete' || media_type === undefined))
     return mark(project, 'upload', upload);
-  }
   return media_type === undefined ? null : mark(project, 'type', media_type.toLowerCase());
 }
 

@@ -46,12 +46,10 @@ export type AssetDocument = AssetFields & AssetIndexes;
 type StoredAsset = AssetDocument | DeletionDocument;
 
 function evolve(document: StoredAsset | null, event: Recorded<AssetEvent>): StoredAsset | null {
-  if (isRecordedDeletion(event)) {
+  if (isRecordedDeletion(event))
     return evolveDeletion(document !== null && 'deletes_in' in document ? document : null, event);
-  }
-  if (event.type === 'AssetAdded') {
+  if (event.type === 'AssetAdded')
     return indexed({ ...event.data, ...newUpload, created_at: event.time, updated_at: event.time });
-  }
   if (document === null || event.type === 'AssetRemoved') return null;
   // The abort of an upload may follow the removal.
   if ('deletes_in' in document) return document;

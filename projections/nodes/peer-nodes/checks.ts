@@ -37,7 +37,6 @@ export function makeNodeCheckReader(deps: {
   let byNode = new Map<string, NodeCheck>();
   let version = 0;
   let reading: Reading | null = null;
-
   return {
     /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
     all: async (): Promise<NodeChecks> => {

@@ -73,7 +73,6 @@ export function makeNodeReader(deps: {
   const nodes = views.of(peerNodesProjection);
   let cached: { readonly token: string; readonly items: Promise<ListedNodes> } | null = null;
   let newest: ListedNodes = [];
-
   return {
     find: async (nodeId: string) => {
       const [document, check] = await Promise.all([nodes.get(nodeId), nodeChecks.one(nodeId)]);

@@ -156,9 +156,8 @@ function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): Paymen
     case 'ReviewResolved': {
       const kind = event.data.action === 'apply' ? 'applied' : 'dismissed';
       const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
-      if (decidedOn !== undefined) {
+      if (decidedOn !== undefined)
         return entry(kind, { ...decidedOn, ...event.data, at: event.time }, moneyOf(decidedOn.fact));
-      }
       const unused = unusedPayments(document).find(({ id }) => id === event.data.callback);
       return unused === undefined ? null : entry(kind, { ...unused, ...event.data, at: event.time }, unused);
     }

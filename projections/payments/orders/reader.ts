@@ -79,9 +79,8 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
   const inReview = async ({ after, limit }: Page): Promise<readonly ReviewResource[]> => {
     const where = { field: 'in_review', equals: 'yes' };
     const [orderId] = after?.split('/') ?? [];
-    if (after === undefined || orderId === undefined) {
+    if (after === undefined || orderId === undefined)
       return (await orders.find({ where, limit })).flatMap(reviewsOf).slice(0, limit);
-    }
     const [first, others] = await Promise.all([
       orders.get(orderId),
       orders.find({ where, after: orderId, limit }),
@@ -154,10 +153,7 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       return documents.map(({ id }) => id);
     },
     /** Lists the orders of all users that were placed in a period, oldest first. */
-    placedIn: async (
-      { from, to }: { readonly from: Date; readonly to: Date },
-      { after = firstIdOf(from), limit }: Page,
-    ) => {
+    placedIn: async ({ from, to }: { from: Date; to: Date }, { after = firstIdOf(from), limit }: Page) => {
       const documents = await orders.find({ after, limit });
       const end = firstIdOf(to);
       return documents.filter(({ id }) => id < end).map((document) => present(document).resource);

@@ -6,17 +6,15 @@ import { currencyCode, minorAmount } from '../../../src/areas/payments/domain/fa
 import { paymentId, paymentProvider } from '../../../src/areas/payments/domain/payment.js';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { paymentDecision } from '../payment-decisions/reader.js';
+import { namedObject } from '../../paging.js';
 
 const orderFields = {
   id: entityId,
-  number: z
-    .string()
-    .length(26)
-    .meta({ description: 'What the payment platform is given to name the order.' }),
+  number: z.string().length(26).describe('What the payment platform is given to name the order.'),
   user_id: entityId,
   project_id: entityId.nullable(),
   plan_id: z.string(),
-  amount: minorAmount.meta({ description: 'Minor units.' }),
+  amount: minorAmount.describe('Minor units.'),
   currency: currencyCode,
   provider: paymentProvider,
   status: orderStatusSchema,
@@ -28,7 +26,7 @@ const orderFields = {
 };
 
 /** An order as it is listed (src/areas/payments/README.md#plans-and-orders). */
-export const listedOrder = z.strictObject(orderFields).meta({ id: 'Order' });
+export const listedOrder = namedObject('Order', orderFields);
 
 const paymentKind = z
   .enum([
@@ -48,31 +46,31 @@ const paymentKind = z
   .meta({ id: 'PaymentKind' });
 
 /** A report of a platform about an order, or a decision of an operator. Money is null where the report names none. */
-const paymentEntry = z
-  .strictObject({
-    provider: paymentProvider,
-    transaction_id: z.string().nullable(),
-    kind: paymentKind.meta({
-      description:
-        '`mismatch`: a genuine report that differs from the order; `applied` or `dismissed`: the decision of an operator.',
-    }),
-    amount: minorAmount.nullable(),
-    currency: currencyCode.nullable(),
-    at: instant.meta({ description: 'By the platform’s clock; of what an operator decided by ours.' }),
-  })
-  .meta({ id: 'Payment' });
+const paymentEntry = namedObject('Payment', {
+  provider: paymentProvider,
+  transaction_id: z.string().nullable(),
+  kind: paymentKind.describe(
+    '`mismatch`: a genuine report that differs from the order; `applied` or `dismissed`: the decision of an operator.',
+  ),
+  amount: minorAmount.nullable(),
+  currency: currencyCode.nullable(),
+  at: instant.describe('By the platform’s clock; of what an operator decided by ours.'),
+});
 export type PaymentEntry = z.infer<typeof paymentEntry>;
 
 /** An order with the payments that platforms have reported. */
-export const orderResource = z
-  .strictObject({ ...orderFields, payments: z.array(paymentEntry) })
-  .meta({ id: 'OrderWithPayments' });
+export const orderResource = namedObject('OrderWithPayments', {
+  ...orderFields,
+  payments: z.array(paymentEntry),
+});
 export type OrderResource = z.infer<typeof orderResource>;
 
 /** An order for operators. `decisions`: the last 100 on mismatches, and at most 100 that applied a callback to it. */
-export const orderForOperator = z
-  .strictObject({ ...orderFields, payments: z.array(paymentEntry), decisions: z.array(paymentDecision) })
-  .meta({ id: 'OrderForOperator' });
+export const orderForOperator = namedObject('OrderForOperator', {
+  ...orderFields,
+  payments: z.array(paymentEntry),
+  decisions: z.array(paymentDecision),
+});
 
 /** Why a payment waits for an operator: it differs from its order, or it bought nothing. */
 export const reviewReason = z
@@ -80,20 +78,18 @@ export const reviewReason = z
   .meta({ id: 'PaymentReviewReason' });
 
 /** A report about an order that differs from the order, or a payment that bought nothing. */
-export const reviewResource = z
-  .strictObject({
-    id: paymentId,
-    order_id: entityId,
-    order_number: z.string(),
-    provider: paymentProvider,
-    reason: reviewReason,
-    kind: paymentKind.meta({ description: 'Only what is `paid` and bought something can be applied.' }),
-    transaction_id: z.string().nullable(),
-    amount: minorAmount.nullable().meta({ description: 'What was reported; minor units.' }),
-    currency: currencyCode.nullable(),
-    expected_amount: minorAmount.meta({ description: 'The order’s; minor units.' }),
-    expected_currency: currencyCode,
-    at: instant.meta({ description: 'By the platform’s clock.' }),
-  })
-  .meta({ id: 'PaymentReview' });
+export const reviewResource = namedObject('PaymentReview', {
+  id: paymentId,
+  order_id: entityId,
+  order_number: z.string(),
+  provider: paymentProvider,
+  reason: reviewReason,
+  kind: paymentKind.describe('Only what is `paid` and bought something can be applied.'),
+  transaction_id: z.string().nullable(),
+  amount: minorAmount.nullable().describe('What was reported; minor units.'),
+  currency: currencyCode.nullable(),
+  expected_amount: minorAmount.describe('The order’s; minor units.'),
+  expected_currency: currencyCode,
+  at: instant.describe('By the platform’s clock.'),
+});
 export type ReviewResource = z.infer<typeof reviewResource>;

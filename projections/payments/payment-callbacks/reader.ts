@@ -18,12 +18,13 @@ import { resourceOf } from '../../resource-of.js';
 import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { paymentNotification } from '../../../src/areas/payments/domain/fact.js';
+import { namedObject } from '../../paging.js';
 
 /** What a platform reported. */
 const reported = {
   id: paymentId,
   provider: paymentProvider,
-  is_ours: z.boolean().meta({ description: 'Whether it is of our account with the platform.' }),
+  is_ours: z.boolean().describe('Whether it is of our account with the platform.'),
   notifications: z.array(
     paymentNotification.pick({ order_number: true, transaction_id: true, fact: true, at: true }),
   ),
@@ -31,27 +32,19 @@ const reported = {
 };
 
 /** The oldest report of a transaction that is pending: it waits for its order, or for an operator. */
-export const unmatchedResource = z
-  .strictObject({ ...reported, reason: holdReason })
-  .meta({ id: 'UnmatchedPayment' });
+export const unmatchedResource = namedObject('UnmatchedPayment', { ...reported, reason: holdReason });
 export type UnmatchedResource = z.infer<typeof unmatchedResource>;
 
 /** A report with its outcome and the decisions on it. */
-export const paymentCallbackResource = z
-  .strictObject({
-    ...reported,
-    held: holdReason
-      .nullable()
-      .meta({ description: 'Why it waits; null once it has an order or a decision.' }),
-    disposition: disposition.nullable().meta({ description: 'What it was applied as.' }),
-    order_id: entityId.nullable().meta({ description: 'The order that it was applied to.' }),
-    conflicts: z.int().meta({ description: 'How often other content came under its name.' }),
-    recorded: paymentRecorded
-      .nullable()
-      .meta({ description: 'Who recorded it by hand; null for a callback.' }),
-    decisions: z.array(paymentDecision),
-  })
-  .meta({ id: 'PaymentCallback' });
+export const paymentCallbackResource = namedObject('PaymentCallback', {
+  ...reported,
+  held: holdReason.nullable().describe('Why it waits; null once it has an order or a decision.'),
+  disposition: disposition.nullable().describe('What it was applied as.'),
+  order_id: entityId.nullable().describe('The order that it was applied to.'),
+  conflicts: z.int().describe('How often other content came under its name.'),
+  recorded: paymentRecorded.nullable().describe('Who recorded it by hand; null for a callback.'),
+  decisions: z.array(paymentDecision),
+});
 export type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;
 
 /** @throws StoreUnavailable */

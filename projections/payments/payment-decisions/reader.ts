@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { paymentAction, paymentId } from '../../../src/areas/payments/domain/payment.js';
 import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
+import { namedObject } from '../../paging.js';
 
 /** An operator's decision on a payment, as documents contain it: with the sealed note. */
 export type DecisionEntry = Readonly<Omit<DecisionResource, 'note'>> & {
@@ -32,30 +33,23 @@ export type RecordedEntry = {
 };
 
 /** A decision of an operator on a payment. */
-export const paymentDecision = z
-  .strictObject({
-    payment_id: paymentId,
-    action: paymentAction,
-    order_id: entityId.nullable().meta({ description: 'The order that it concerns.' }),
-    note: z.string().nullable().meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
-    decided_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
-    decided_at: instant,
-  })
-  .meta({ id: 'PaymentDecision' });
+export const paymentDecision = namedObject('PaymentDecision', {
+  payment_id: paymentId,
+  action: paymentAction,
+  order_id: entityId.nullable().describe('The order that it concerns.'),
+  note: z.string().nullable().describe('Why; null once it is gone with the buyer’s account.'),
+  decided_by: z.string().describe('`user:<id>`, or `operator` at the command line.'),
+  decided_at: instant,
+});
 type DecisionResource = z.infer<typeof paymentDecision>;
 
 /** An operator's record of a payment that the platform did not report. */
-export const paymentRecorded = z
-  .strictObject({
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why; null once it is gone with the buyer’s account.' }),
-    evidence: z.string().nullable().meta({ description: 'How the operator knew; null once it is gone.' }),
-    recorded_by: z.string().meta({ description: '`user:<id>`, or `operator` at the command line.' }),
-    recorded_at: instant,
-  })
-  .meta({ id: 'PaymentRecorded' });
+export const paymentRecorded = namedObject('PaymentRecorded', {
+  reason: z.string().nullable().describe('Why; null once it is gone with the buyer’s account.'),
+  evidence: z.string().nullable().describe('How the operator knew; null once it is gone.'),
+  recorded_by: z.string().describe('`user:<id>`, or `operator` at the command line.'),
+  recorded_at: instant,
+});
 type RecordedResource = z.infer<typeof paymentRecorded>;
 
 /** Opens the notes, and sorts by time. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */

@@ -1,6 +1,6 @@
 import type { Page } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
-import { pageOfEntries } from '../../paging.js';
+import { namedObject, pageOfEntries } from '../../paging.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import { z } from 'zod';
@@ -8,18 +8,16 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import { scope } from '../../../src/areas/projects/domain/role.js';
 
 /** An API key as it is listed (src/areas/projects/README.md#api-keys). */
-export const apiKeyResource = z
-  .strictObject({
-    id: entityId,
-    name: z.string(),
-    prefix: z.string().meta({ description: 'The first characters of the key.' }),
-    last_four: z.string(),
-    scopes: z.array(scope),
-    expires_at: instant,
-    issued_by: entityId.meta({ description: 'The id of a user.' }),
-    created_at: instant,
-  })
-  .meta({ id: 'ApiKey' });
+export const apiKeyResource = namedObject('ApiKey', {
+  id: entityId,
+  name: z.string(),
+  prefix: z.string().describe('The first characters of the key.'),
+  last_four: z.string(),
+  scopes: z.array(scope),
+  expires_at: instant,
+  issued_by: entityId.describe('The id of a user.'),
+  created_at: instant,
+});
 export type ApiKeyResource = z.infer<typeof apiKeyResource>;
 
 /** Reads keys in the documents of their projects. */

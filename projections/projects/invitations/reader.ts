@@ -6,22 +6,22 @@ import { z } from 'zod';
 import { entityId, instant } from '../../../src/validation/fields.js';
 import { offerKind } from '../../../src/areas/projects/domain/project/events.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
+import { namedObject } from '../../paging.js';
 
 /** An invitation or an offer as the person sees it whom it is addressed to (src/areas/projects/README.md#offers). */
-export const invitationResource = z
-  .strictObject({
-    id: entityId,
-    kind: z.enum(['membership', ...offerKind.options]).meta({
-      description:
-        '`membership`: the person becomes a member with `role`; `owner`: a member becomes an owner; `payer`: the assets of the project use the capacity of the person; `both`: a member becomes an owner and the payer.',
-    }),
-    project: z.strictObject({ id: entityId, name: z.string() }),
-    role: role.nullable().meta({ description: 'The role after the acceptance; null for `payer`.' }),
-    invited_by: z.string().nullable().meta({ description: 'The nickname; null where the account is gone.' }),
-    created_at: instant,
-    expires_at: instant.nullable().meta({ description: 'Null: never.' }),
-  })
-  .meta({ id: 'Invitation' });
+export const invitationResource = namedObject('Invitation', {
+  id: entityId,
+  kind: z
+    .enum(['membership', ...offerKind.options])
+    .describe(
+      '`membership`: the person becomes a member with `role`; `owner`: a member becomes an owner; `payer`: the assets of the project use the capacity of the person; `both`: a member becomes an owner and the payer.',
+    ),
+  project: z.strictObject({ id: entityId, name: z.string() }),
+  role: role.nullable().describe('The role after the acceptance; null for `payer`.'),
+  invited_by: z.string().nullable().describe('The nickname; null where the account is gone.'),
+  created_at: instant,
+  expires_at: instant.nullable().describe('Null: never.'),
+});
 export type InvitationResource = z.infer<typeof invitationResource>;
 
 /** Whom invitations and offers are addressed to. */
@@ -112,15 +112,7 @@ function addressedTo(
   const offer = offers.find(({ user_id }) => user_id === userId);
   if (offer !== undefined) {
     const { id, kind, offered_by: invitedBy, offered_at: created_at, expires_at } = offer;
-    return {
-      id,
-      kind,
-      project,
-      role: kind === 'payer' ? null : 'owner',
-      invitedBy,
-      created_at,
-      expires_at,
-    };
+    return { id, kind, project, role: kind === 'payer' ? null : 'owner', invitedBy, created_at, expires_at };
   }
   const invitation = invitations.find((sent) => sent.email_digest === email_digest);
   if (invitation === undefined) return null;

@@ -2,7 +2,7 @@ import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { type DocumentsAfter, documentAfter } from '../../resource-of.js';
 import { matchesOf } from '../../filtered-page.js';
-import { pageOfEntries } from '../../paging.js';
+import { namedObject, pageOfEntries } from '../../paging.js';
 import {
   invitationExpiry,
   openAt,
@@ -22,30 +22,26 @@ import { entityId, instant } from '../../../src/validation/fields.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
 
 /** A member of a project, or an invited person (src/areas/projects/README.md#members). */
-export const memberResource = z
-  .strictObject({
-    id: entityId.meta({ description: 'Of the user; of the invitation while `joined_at` is null.' }),
-    email: z.string().nullable().meta({ description: 'Null for callers who are neither admin nor owner.' }),
-    nickname: z.string().nullable().meta({ description: 'Null until the person is a member.' }),
-    role: role.meta({
-      description: 'The role that a member has, also while another one is offered; else the invited role.',
-    }),
-    status: z.enum(['active', 'invited', 'offered']).meta({
-      description: '`offered`: the role of owner is offered, and the person has not accepted it yet.',
-    }),
-    joined_at: instant.nullable().meta({ description: 'Null until the person is a member.' }),
-    invited_at: instant.nullable().meta({ description: 'Null for members.' }),
-    offer: z
-      .strictObject({
-        id: entityId.meta({ description: 'DELETE of the member with this id withdraws the offer.' }),
-        role,
-        expires_at: instant,
-      })
-      .meta({ id: 'MemberOffer' })
-      .nullable()
-      .meta({ description: 'Null unless `status` is `offered`.' }),
+export const memberResource = namedObject('Member', {
+  id: entityId.describe('Of the user; of the invitation while `joined_at` is null.'),
+  email: z.string().nullable().describe('Null for callers who are neither admin nor owner.'),
+  nickname: z.string().nullable().describe('Null until the person is a member.'),
+  role: role.describe(
+    'The role that a member has, also while another one is offered; else the invited role.',
+  ),
+  status: z
+    .enum(['active', 'invited', 'offered'])
+    .describe('`offered`: the role of owner is offered, and the person has not accepted it yet.'),
+  joined_at: instant.nullable().describe('Null until the person is a member.'),
+  invited_at: instant.nullable().describe('Null for members.'),
+  offer: namedObject('MemberOffer', {
+    id: entityId.describe('DELETE of the member with this id withdraws the offer.'),
+    role,
+    expires_at: instant,
   })
-  .meta({ id: 'Member' });
+    .nullable()
+    .describe('Null unless `status` is `offered`.'),
+});
 export type MemberResource = z.infer<typeof memberResource>;
 
 export interface MemberView {
@@ -59,11 +55,6 @@ export interface MemberView {
 export interface MemberFilter {
   readonly role?: MemberResource['role'] | undefined;
   readonly status?: MemberResource['status'] | undefined;
-}
-
-interface OpenInvitation {
-  readonly projectId: string;
-  readonly invitationId: string;
 }
 
 /** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
@@ -110,7 +101,7 @@ export function makeMemberReader(deps: {
     /** Lists the open invitations of an address in all projects. The view may be stale. */
     invitationsTo: async (email_digest: string) => {
       const where = { field: 'invitations.email_digest', equals: email_digest };
-      const found: OpenInvitation[] = [];
+      const found: { readonly projectId: string; readonly invitationId: string }[] = [];
       for (let after: string | undefined; ;) {
         const page = await projects.find({
           where,

@@ -47,12 +47,7 @@ export function makeCountLimit({ max, inView, counts, refuse, requireFresh }: Co
   };
 
   /** A thing may have gone before the view showed it, and the thing of a repeated command is there already. */
-  async function judge(
-    ownerId: string,
-    thingId: string,
-    shown: ReadonlySet<string>,
-    own: Set<string>,
-  ): Promise<void> {
+  async function judge(ownerId: string, thingId: string, shown: ReadonlySet<string>, own: Set<string>) {
     for (const id of own) if (!(await counts(id, ownerId))) own.delete(id);
     if (shown.size + own.size >= max && !(await counts(thingId, ownerId))) refuse();
   }

@@ -39,9 +39,9 @@ export class TooManyAttempts extends Error {
   }
 }
 
-/** Returns whether a command was rejected with the code. `Code`: the codes of the aggregate that decided, or UseCaseRejection. */
-export function isRejection<Code extends string = never>(error: unknown, code: NoInfer<Code>): boolean {
-  return error instanceof CommandRejected && error.code === code;
+/** Returns whether a command was rejected with one of the codes. `Code`: those of the aggregate that decided, or UseCaseRejection. */
+export function isRejection<Code extends string = never>(error: unknown, ...codes: NoInfer<Code>[]): boolean {
+  return error instanceof CommandRejected && codes.some((code) => code === error.code);
 }
 
 /** Reports a password that could not be checked; the error names the missing key. */

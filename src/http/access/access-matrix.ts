@@ -41,7 +41,6 @@ const matrix = {
   getGuide: publicAccess,
   getGuideFile: publicAccess,
   getGuideChunk: publicAccess,
-
   // Signing in and out (src/areas/accounts/README.md#rules-of-an-account). A refresh token is itself a credential.
   register: publicAccess,
   login: publicAccess,
@@ -54,7 +53,6 @@ const matrix = {
   passSecondFactor: sessionAccess('begin'),
   reauthenticate: sessionAccess('reauthenticate'),
   getReauthenticationOptions: sessionAccess('reauthenticate'),
-
   // The caller's account (src/areas/accounts/README.md#rules-of-an-account).
   getMe: sessionAccess('begin'),
   changeMe: sessionAccess(),
@@ -77,14 +75,12 @@ const matrix = {
   // These two take a code of TOTP in their body.
   removeTotp: sessionAccess('remove_totp'),
   replaceRecoveryCodes: sessionAccess('replace_recovery_codes'),
-
   // Passkeys (src/areas/accounts/commands/README.md#passkeys).
   getPasskeyOptions: sessionAccess('add_passkey'),
   registerPasskey: sessionAccess('add_passkey'),
   listPasskeys: sessionAccess(),
   renamePasskey: sessionAccess(),
   removePasskey: sessionAccess('remove_passkey'),
-
   // Projects (src/areas/projects/README.md#rules-of-a-project).
   createProject: sessionAccess(),
   listProjects: sessionAccess(),
@@ -103,7 +99,6 @@ const matrix = {
   issueApiKey: projectAccess({ role: 'admin', apiKey: 'refused', action: 'issue_api_key' }),
   // It takes access away, so it must not wait.
   revokeApiKey: projectAccess({ role: 'admin', apiKey: 'refused' }),
-
   // Storages (src/areas/storages/README.md#rules-of-a-storage, docs/api.md#41-post-apiv1projectsprojectidstorages,
   // docs/api.md#42-get-apiv1projectsprojectidstoragesstorageid).
   createStorage: projectAccess({
@@ -127,7 +122,6 @@ const matrix = {
   enableStorage: projectAccess(managesStorages),
   getDelivery: projectAccess({ ...reads, apiKey: 'storage:read' }),
   changeDelivery: projectAccess(managesStorages),
-
   // Assets (src/areas/assets/README.md#rules-of-an-asset).
   addAsset: projectAccess(managesAssets),
   listAssets: projectAccess({ ...reads, apiKey: 'asset:read' }),
@@ -146,7 +140,6 @@ const matrix = {
   abortUpload: projectAccess(managesAssets),
   // This is a POST, so auditors may not call it.
   issueMediaLinks: projectAccess({ role: 'viewer', apiKey: 'asset:read' }),
-
   // Shares (src/areas/shares/README.md#rules-of-a-share). A visitor presents the password, then the session that it opened.
   createShare: projectAccess(managesShares),
   listShares: projectAccess({ ...reads, apiKey: 'share:read' }),
@@ -163,7 +156,6 @@ const matrix = {
   getSharePage: visitorAccess,
   // The URL carries a token of this service.
   getPlaylist: visitorAccess,
-
   // Plans and orders (src/areas/payments/README.md#plans-and-orders). Prices are public. Only the buyer sees an order.
   listPlans: publicAccess,
   placeOrder: sessionAccess(),
@@ -173,11 +165,9 @@ const matrix = {
   cancelOrder: sessionAccess(),
   listProjectOrders: projectAccess({ ...reads, apiKey: 'order:read' }),
   getProjectOrder: projectAccess({ ...reads, apiKey: 'order:read' }),
-
   // Callbacks prove their sender by a signature (src/areas/payments/README.md#payment-callbacks).
   receivePaymentCallback: publicAccess,
   confirmPaymentCallback: publicAccess,
-
   // Payments that wait for an operator (docs/payments/resolving.md#see-and-decide).
   listUnmatchedPayments: operatorAccess,
   listPaymentsInReview: operatorAccess,
@@ -188,7 +178,6 @@ const matrix = {
   refundOrder: settlesPayments,
   getPayment: operatorAccess,
   getAnyOrder: operatorAccess,
-
   // The audit log (src/areas/audit/README.md#serving-the-log). Its page holds no data and signs its user in.
   getAuditPage: publicAccess,
   getAuditStatus: auditorAccess,
@@ -208,7 +197,6 @@ const matrix = {
   getAuditEventLines3: auditorAccess,
   getAuditTile4: auditorAccess,
   getAuditEventLines4: auditorAccess,
-
   // Nodes (src/areas/nodes/README.md#peer-nodes).
   listPeers: agentAccess,
   reportNodeCheck: agentAccess,

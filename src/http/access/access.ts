@@ -39,10 +39,7 @@ export interface PublicPolicy {
 }
 
 /** Admits a signed-in user whose session may carry out the action (src/areas/accounts/commands/README.md#fresh-authentication). */
-export interface SessionPolicy {
-  readonly kind: 'session';
-  readonly action: GuardedAction;
-}
+export type SessionPolicy = { readonly kind: 'session'; readonly action: GuardedAction };
 
 /** Admits a member of the project in `:projectId`, an API key of it with a permitted scope, and auditors if so set. */
 export interface ProjectPolicy {
@@ -64,21 +61,13 @@ export interface ProjectPolicy {
 }
 
 /** Admits an edge agent, by the shared secret. */
-export interface AgentPolicy {
-  readonly kind: 'agent';
-}
+export type AgentPolicy = { readonly kind: 'agent' };
 
 /** Admits a signed-in user with the platform role `operator` whose session may carry out the action. */
-export interface OperatorPolicy {
-  readonly kind: 'operator';
-  readonly action: GuardedAction;
-}
+export type OperatorPolicy = { readonly kind: 'operator'; readonly action: GuardedAction };
 
 /** Admits a signed-in user with the platform role `auditor` whose session may carry out the action. */
-export interface AuditorPolicy {
-  readonly kind: 'auditor';
-  readonly action: GuardedAction;
-}
+export type AuditorPolicy = { readonly kind: 'auditor'; readonly action: GuardedAction };
 
 interface Policies {
   readonly public: PublicPolicy;

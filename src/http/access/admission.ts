@@ -4,12 +4,7 @@ import { ipBuckets } from '../../security/rates/client-ip.js';
 import { HttpError } from '../replies/error-codes.js';
 
 /** Bounds the requests that run or wait in the process: src/http/access/README.md#admission. */
-export interface Admission {
-  /** Makes the permit of a request, which counts nowhere until it is admitted. */
-  of(response: ServerResponse, kind: RequestKind): RequestPermit;
-  /** The requests that run and that wait, for metrics. */
-  counts(): { readonly running: number; readonly waiting: number };
-}
+export type Admission = ReturnType<typeof makeAdmission>;
 
 export interface RequestKind {
   /** Whether it may take the tenth of the permits that is kept. */
@@ -84,10 +79,7 @@ const writes = 'writes';
  * victims. No credential, and no writes, take more than half of what an owner may run: a stolen session leaves room for the
  * request that ends it, and writes that wait for a store leave room for reads. Owners begin in turns.
  */
-export function makeAdmission(deps: {
-  readonly requestsMax: number;
-  readonly nowMs?: () => number;
-}): Admission {
+export function makeAdmission(deps: { readonly requestsMax: number; readonly nowMs?: () => number }) {
   const { requestsMax, nowMs = () => performance.now() } = deps;
   const ownerMax = requestsAtOnce(requestsMax);
   const partMax = Math.ceil(ownerMax / 2);
@@ -99,9 +91,9 @@ export function makeAdmission(deps: {
   let isBeginning = false;
   /** Whether a request that waits may have room. Its owner's requests may end at any time, also between two turns. */
   let mayBegin = false;
-
   return {
-    of: (response, kind) => {
+    /** Makes the permit of a request, which counts nowhere until it is admitted. */
+    of: (response: ServerResponse, kind: RequestKind): RequestPermit => {
       let end = (): void => undefined;
       return {
         admit: ({ key, credential }) => {
@@ -138,6 +130,7 @@ export function makeAdmission(deps: {
         },
       };
     },
+    /** The requests that run and that wait, for metrics. */
     counts: () => ({ running, waiting }),
   };
 

@@ -80,7 +80,6 @@ export function makeAuthenticator(deps: {
       };
       return { caller, project };
     },
-
     apiKey: async (key, { projectId, client, admit }) => {
       const parsed = parseApiKey(key);
       if (parsed === null) throw unauthorized('the API key is not valid');
@@ -93,9 +92,7 @@ export function makeAuthenticator(deps: {
       );
       if (admitted !== undefined) await admitted;
       const found = await access.apiKey(parsed.digest);
-      if (found === null || found.expiresAt <= clock.now()) {
-        throw unauthorized('the API key is not valid');
-      }
+      if (found === null || found.expiresAt <= clock.now()) throw unauthorized('the API key is not valid');
       const { keyId, issuedBy, scopes, project } = found;
       projectsOfKeys.set(parsed.digest, project);
       const caller: ApiKeyCaller = {

@@ -89,7 +89,6 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     seenKeys.set(key, 1);
     return authenticated;
   };
-
   const authenticate = async (
     request: GateRequest,
     projectId: string | null,
@@ -112,7 +111,6 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     request.chargeWork('work_user', authenticated.caller.userId);
     return authenticated;
   };
-
   /** Admits a signed-in user whose session may carry out the action, and who has the platform role if one is given. */
   const admitUser = async <Params extends PathParams>(
     action: GuardedAction,
@@ -128,13 +126,11 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     requireGuarded(action, session, clock.now());
     return { grant: { caller: session }, params };
   };
-
   const gates: GateByKind = {
     public: ({ isCharged }, { client, chargeWork }, readPath) => {
       if (isCharged === true) chargeWork('work_user', ipBuckets(client));
       return { grant: { caller: { kind: 'anonymous', actor: 'anonymous' } }, params: readPath() };
     },
-
     // Agents poll, and their secret is mostly checked at once. So their gate makes a promise only when it has to wait.
     agent: (_policy, request, readPath) => {
       const secret = presentedAgentSecret(request);
@@ -150,11 +146,9 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
       });
       return checked instanceof Promise ? checked.then(admit) : admit();
     },
-
     session: ({ action }, request, readPath) => admitUser(action, request, readPath),
     operator: ({ action }, request, readPath) => admitUser(action, request, readPath, 'operator'),
     auditor: ({ action }, request, readPath) => admitUser(action, request, readPath, 'auditor'),
-
     project: async (policy, request, readPath) => {
       const path = readEarly(readPath);
       const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);
@@ -188,9 +182,7 @@ function sharesOf(projectId: string, caller: SessionCaller | ApiKeyCaller): Rate
 }
 
 /** Reads the path before the caller is known, so that one call reads the project too. Its error comes after 401. */
-function readEarly<Params extends PathParams>(
-  readPath: () => Params,
-): { readonly early: Params | null; readonly read: () => Params } {
+function readEarly<Params extends PathParams>(readPath: () => Params) {
   try {
     const params = readPath();
     return { early: params, read: () => params };
@@ -208,9 +200,8 @@ function enter(
 ): ProjectAccess {
   if (project === null) throw missing(policy);
   if (caller.kind === 'api_key') {
-    if (!caller.scopes.includes(policy.apiKey)) {
+    if (!caller.scopes.includes(policy.apiKey))
       throw new HttpError('insufficient_scope', `the API key lacks the scope ${policy.apiKey}`);
-    }
     return project;
   }
   const role = project.roleOf(caller.userId);

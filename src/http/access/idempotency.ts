@@ -11,10 +11,7 @@ import type { MadeBefore } from '../route-spec.js';
 import { sessionOf } from '../../security/tokens/access-tokens.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */
-export interface CommandIdentity {
-  readonly commandId: string;
-  readonly time: Date;
-}
+export type CommandIdentity = { readonly commandId: string; readonly time: Date };
 
 /** Keyed (`INDEX_KEY`), so that a claim reveals nothing about keys and bodies. */
 export interface KeyedDigest {
@@ -82,16 +79,11 @@ const replySchema = z.strictObject({
   headers: z.record(z.string(), z.string()),
 });
 
-interface HeldClaim {
-  readonly claim: Claim;
-  readonly version: string;
-  readonly isNew: boolean;
-}
+type HeldClaim = { readonly claim: Claim; readonly version: string; readonly isNew: boolean };
 
 export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }: IdempotencyDeps): RunOnce {
   // The attempts of this process, by record. A repetition here waits for their end.
   const underWay = new Map<string, Promise<void>>();
-
   return async (request, work) => {
     const { scope, key, body } = request;
     const record = `idempotency/${digest.of('idempotency-key', JSON.stringify([...scope, key]))}`;

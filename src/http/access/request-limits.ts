@@ -72,7 +72,6 @@ export function makeRequestLimits(deps: RequestLimitsOptions): RequestLimits {
   const { totalMs = 15_000, awayMs = 2_000, writeMs = 4_700 } = deps;
   const underWay = new Set<Running>();
   let isChecking = false;
-
   return {
     run: (request, stores, work) =>
       new Promise((resolve, refuse) => {

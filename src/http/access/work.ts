@@ -8,9 +8,7 @@ import type { Limiter } from './limits.js';
 type WorkLimit = Extract<LimitName, `work_${string}`>;
 
 /** Counts what stores return to requests, and charges it to those who asked for it. */
-export interface WorkCharges {
-  begin(): RequestWork;
-}
+export type WorkCharges = ReturnType<typeof makeWorkCharges>;
 
 /** The work of one request. */
 export interface RequestWork {
@@ -24,9 +22,9 @@ export interface RequestWork {
 export type ChargeWork = (name: WorkLimit, key: RateKey) => void;
 
 /** What a request costs is known when it ends, so a limit refuses the requests after the one that exceeds it. */
-export function makeWorkCharges(limiter: Limiter): WorkCharges {
+export function makeWorkCharges(limiter: Limiter) {
   return {
-    begin: () => {
+    begin: (): RequestWork => {
       const returned = { count: 0 };
       const charged: (readonly [WorkLimit, RateKey])[] = [];
       return {

@@ -46,9 +46,8 @@ function endOfString(text: string, start: number): number {
 function judgeString(quoted: string, keys: Set<string> | null | undefined): string | null {
   // Only escapes can make half of a pair or spell one key in two ways: the text is valid UTF-8.
   const string = quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
-  if (quoted.includes('\\') && /\p{Surrogate}/u.test(string)) {
+  if (quoted.includes('\\') && /\p{Surrogate}/u.test(string))
     return 'the body holds a string with an unpaired surrogate';
-  }
   if (keys?.has(string) === true) return 'the body repeats a key within one object';
   keys?.add(string);
   return null;
@@ -88,16 +87,14 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
   const { headers } = ctx.req;
   const length = headers['content-length'];
   if (length === undefined ? headers['transfer-encoding'] === undefined : length === '0') return emptyBody;
-
   const encoding = headers['content-encoding'];
   // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
   delete headers['content-encoding'];
   const bytes = await tapWhile(ctx, async () => {
     await parseJson(ctx, nothingNext);
   });
-  if (saysEncoded(encoding)) {
+  if (saysEncoded(encoding))
     return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
-  }
   if (bytes.failure !== null) return flawed(bytes.failure);
   // Bodies that arrive together are looked through in several turns.
   await processPace.spend({ bytes: bytes.chunks.length, elements: 1 });
@@ -108,10 +105,7 @@ async function nothingNext(): Promise<void> {
   // The parser is called as a function, so no middleware follows it.
 }
 
-interface Tapped {
-  readonly chunks: Buffer;
-  readonly failure: HttpError | null;
-}
+type Tapped = { readonly chunks: Buffer; readonly failure: HttpError | null };
 
 /** Both readers attach in the same tick, so both receive every chunk. */
 async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
@@ -159,9 +153,8 @@ export function checkContentType(ctx: Context, body: ReceivedBody): void {
   const isUtf8Named = parameters.every(
     (part) => !part.startsWith('charset=') || /^charset="?utf-?8"?$/.test(part),
   );
-  if (type !== 'application/json' || !isUtf8Named) {
+  if (type !== 'application/json' || !isUtf8Named)
     throw new HttpError('unsupported_media_type', 'the body must be application/json in UTF-8');
-  }
 }
 
 function flawed(error: HttpError): ReceivedBody {

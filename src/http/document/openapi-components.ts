@@ -90,10 +90,7 @@ export const components = {
       description: 'Seconds to wait.',
       schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
     },
-    'RateLimit-Limit': {
-      description: 'Requests that the limit allows at once.',
-      schema: count,
-    },
+    'RateLimit-Limit': { description: 'Requests that the limit allows at once.', schema: count },
     'RateLimit-Remaining': { description: 'Requests that it still allows.', schema: count },
     'RateLimit-Reset': {
       description: 'Seconds until all of it is free again; on 429 as `Retry-After`.',

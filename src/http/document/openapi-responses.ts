@@ -69,9 +69,8 @@ function ofShell(route: Route): readonly ErrorCode[] {
     codes.push(onMissing, apiKey === 'refused' ? 'api_key_not_allowed' : 'insufficient_scope');
     if (entitlement !== undefined) codes.push('entitlement_required');
   }
-  if (route.path.includes(':') && (route.access.kind !== 'project' || route.access.badId === 'not_found')) {
+  if (route.path.includes(':') && (route.access.kind !== 'project' || route.access.badId === 'not_found'))
     codes.push('not_found');
-  }
   return codes;
 }
 

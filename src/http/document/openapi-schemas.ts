@@ -48,13 +48,11 @@ export function refTo(id: string): Json {
 }
 
 /** Adds the mapping of a discriminator whose variants have names (OpenAPI 3.1, 4.8.25). */
-function nameVariants({
-  zodSchema,
-  jsonSchema,
-}: {
+function nameVariants(input: {
   readonly zodSchema: z.core.$ZodTypes;
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }): void {
+  const { zodSchema, jsonSchema } = input;
   const { def } = zodSchema._zod;
   if (def.type !== 'union' || !('discriminator' in def) || typeof def.discriminator !== 'string') return;
   const { discriminator } = def;
@@ -111,9 +109,8 @@ function simplified(schema: Json, { io, schemas }: { readonly io: Io; readonly s
     if (result['maximum'] === Number.MAX_SAFE_INTEGER) result = without(result, 'maximum');
   }
   // Both say the same of an integer; generators of OpenAPI 3.0 know no numeric `exclusiveMinimum`.
-  if (result['type'] === 'integer' && result['exclusiveMinimum'] === 0) {
+  if (result['type'] === 'integer' && result['exclusiveMinimum'] === 0)
     result = { ...without(result, 'exclusiveMinimum'), minimum: 1 };
-  }
   return nullableAsType(saidDefaults(withSharedPattern(result, schemas)));
 }
 

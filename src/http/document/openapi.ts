@@ -25,11 +25,7 @@ export interface OpenApiOperation extends Json {
 }
 
 /** The components that operations refer to. The functions that publish operations add to them. */
-interface Published {
-  readonly schemas: Json;
-  readonly responses: Json;
-  readonly parameters: Json;
-}
+type Published = { readonly schemas: Json; readonly responses: Json; readonly parameters: Json };
 
 /** Describes the routes as an OpenAPI 3.1 document, from the same schemas that validate. */
 export function makeOpenApi(

@@ -9,24 +9,14 @@ interface RequestMeasurement {
   readonly durationMs: number;
 }
 
-export interface HttpMetrics {
-  observe(measurement: RequestMeasurement): void;
-  /** Counts a request that ended in `internal_error`. The log has the details. */
-  failed(error: unknown): void;
-  /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
-  connectionRefused(reason: string): void;
-  /** Counts a request whose agent secret was refused. */
-  readonly secretRefused: (reason: SecretRefusal) => void;
-  /** Shows the open connections of the listener, which counts them when the metrics are read. */
-  showConnections(count: () => Promise<number>): void;
-}
+export type HttpMetrics = ReturnType<typeof makeHttpMetrics>;
 
 type SecretRefusal = 'missing' | 'wrong' | 'not_configured';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Registers the listener's metrics. The labels are bounded: patterns of routes, known methods, statuses. */
-export function makeHttpMetrics(registry: Registry): HttpMetrics {
+export function makeHttpMetrics(registry: Registry) {
   const durations = new Histogram({
     name: 'stowage_http_request_duration_seconds',
     help: 'Time from a request to its reply, by route pattern, method and status.',
@@ -66,7 +56,7 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
   // The look-up of a child by its labels costs more than the observation, so children are cached.
   const children = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
-    observe: ({ method, route, status, durationMs }) => {
+    observe: ({ method, route, status, durationMs }: RequestMeasurement) => {
       const known = methods.has(method) ? method : 'other';
       const key = `${known} ${status} ${route ?? ''}`;
       let child = children.get(key);
@@ -76,16 +66,20 @@ export function makeHttpMetrics(registry: Registry): HttpMetrics {
       }
       child.observe(durationMs / 1000);
     },
-    failed: (error) => {
+    /** Counts a request that ended in `internal_error`. The log has the details. */
+    failed: (error: unknown) => {
       failures.inc({ cause: causeOf(error) });
     },
-    secretRefused: (reason) => {
+    /** Counts a request whose agent secret was refused. */
+    secretRefused: (reason: SecretRefusal) => {
       secrets.inc({ reason });
     },
-    connectionRefused: (reason) => {
+    /** Counts a connection that ended in a protocol error, or that exceeded the limit of connections. */
+    connectionRefused: (reason: string) => {
       refused.inc({ reason });
     },
-    showConnections: (count) => {
+    /** Shows the open connections of the listener, which counts them when the metrics are read. */
+    showConnections: (count: () => Promise<number>) => {
       openConnections = count;
     },
   };

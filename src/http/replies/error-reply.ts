@@ -35,9 +35,8 @@ export function framesOf({ stack = '', message }: Error): readonly string[] {
 export function toHttpError(error: unknown, mayHaveWritten = false): HttpError | null {
   if (error instanceof HttpError) return error;
   if (error instanceof CommandRejected) return ofRejection(error as CommandRejected);
-  if (error instanceof TooManyAttempts) {
+  if (error instanceof TooManyAttempts)
     return new HttpError('too_many_attempts', error.message, { retryAfter: error.retryAfterSeconds });
-  }
   if (error instanceof PreconditionFailed) return new HttpError('precondition_failed', error.message);
   if (error instanceof DocumentTooLarge) {
     return new HttpError(
@@ -45,13 +44,10 @@ export function toHttpError(error: unknown, mayHaveWritten = false): HttpError |
       'the resource would become too large to be stored; nothing was changed',
     );
   }
-  if (error instanceof EventTooLarge) {
+  if (error instanceof EventTooLarge)
     return new HttpError('document_too_large', 'the change is too large to be stored; nothing was changed');
-  }
   if (error instanceof Overloaded) return mayHaveWritten ? outcomeUnknown : overloaded;
-  if (error instanceof StoreUnavailable) {
-    return mayHaveWritten ? outcomeUnknown : storeUnavailable;
-  }
+  if (error instanceof StoreUnavailable) return mayHaveWritten ? outcomeUnknown : storeUnavailable;
   return null;
 }
 
@@ -106,9 +102,5 @@ export function describeForLog(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   if (explained.some((known) => error instanceof known)) return { name: error.name, message: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return {
-    name: error.name,
-    ...(code === undefined ? {} : { code }),
-    frames: framesOf(error),
-  };
+  return { name: error.name, ...(code === undefined ? {} : { code }), frames: framesOf(error) };
 }

@@ -67,10 +67,7 @@ export const noContent = z.undefined();
 export type ReplySpecs = Readonly<Record<number, ReplySpec>>;
 
 /** The compressed forms of a body, by content coding. */
-export interface EncodedBody {
-  readonly br: Buffer;
-  readonly gzip: Buffer;
-}
+export type EncodedBody = { readonly br: Buffer; readonly gzip: Buffer };
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
@@ -119,18 +116,13 @@ export interface FinishedReply {
 
 /** Serialises a reply and makes its headers. */
 export function finishReply(
-  reply: {
-    readonly status: number;
-    readonly body?: unknown;
-    readonly prepared?: PreparedBody;
-  } & ReplyExtras,
+  reply: { readonly status: number; readonly body?: unknown; readonly prepared?: PreparedBody } & ReplyExtras,
   { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
 ): FinishedReply {
   if (reply.prepared !== undefined)
     return finishPrepared(reply.status, reply.prepared, { mediaType, cacheControl });
-  if (reply.body === undefined) {
+  if (reply.body === undefined)
     return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
-  }
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   // Node sends a text in one packet with the head.
   const content = JSON.stringify(reply.body);

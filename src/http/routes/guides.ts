@@ -3,7 +3,7 @@ import { openGuides } from '../pages/guides/guide-files.js';
 import { HttpError } from '../replies/error-codes.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery } from '../route-spec.js';
-import { type Route, routesOf } from '../route.js';
+import { type Route, routesOf, typed } from '../route.js';
 import { randomBytes } from 'node:crypto';
 import { makeDocsPage, openReaderFiles } from '../pages/docs-page.js';
 
@@ -20,7 +20,7 @@ export function makeDocsRoutes(): readonly Route[] {
     summary: 'A file of the reader of /docs',
     description: 'Its address contains a digest of all files of the reader, so caches may keep it.',
     request: { params: fileParams },
-    replies: { 200: { description: 'A module.', schema: z.string(), mediaType: 'text/javascript' } },
+    replies: { 200: typed('text/javascript', 'A module.') },
     errors: ['not_found'],
     entityTag: true,
     cacheControl: 'public, max-age=31536000, immutable',
@@ -30,7 +30,7 @@ export function makeDocsRoutes(): readonly Route[] {
       always: true,
       summary: 'This document as a page for people',
       request: { query: ignoredQuery },
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       // A stored page would have the nonce of an earlier policy.
       cacheControl: 'no-store',
@@ -57,15 +57,11 @@ export function makeDocsRoutes(): readonly Route[] {
 export function makeGuideRoutes(): readonly Route[] {
   const find = openGuides();
   const common = { always: true, entityTag: true } as const;
-  const page = {
-    ...common,
-    replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
-    errors: ['not_found'],
-  } as const;
+  const page = { ...common, replies: { 200: typed('text/html', 'HTML.') }, errors: ['not_found'] } as const;
   const module = {
     ...common,
     summary: 'A file of the guides',
-    replies: { 200: { description: 'A page or a module.', schema: z.string(), mediaType: 'text/html' } },
+    replies: { 200: typed('text/html', 'A page or a module.') },
     errors: ['not_found'],
   } as const;
   return [

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { pageItemsMax } from '../../../projections/paging.js';
+import { namedObject, pageItemsMax } from '../../../projections/paging.js';
 import type { RateLimit } from '../../security/rates/rate-limit.js';
 import { contentTag } from '../replies/reply.js';
 import { idempotencyKeyMs } from '../access/idempotency.js';
 import { bodyBytesMax } from '../body/json-body.js';
 import { tagDescriptions } from '../document/openapi-texts.js';
 import { ignoredQuery } from '../route-spec.js';
-import { type Route, routesOf } from '../route.js';
+import { type Route, json, routesOf, typed } from '../route.js';
 import { createHash } from 'node:crypto';
 
 const style = `
@@ -51,35 +51,33 @@ payments. Each change is an event that can be replayed and proven.</p>
 `;
 }
 
-const overview = z
-  .strictObject({
-    service: z.literal('stowage'),
-    version: z.string(),
-    documentation: z.url(),
-    openapi: z.url(),
-    password_rules: z.string().meta({ description: 'The rules for a new password, for people.' }),
-    available: z.strictObject({
-      mail: z.boolean().meta({ description: 'Whether codes, invitations and notices are mailed.' }),
-      passkeys: z.boolean().meta({ description: 'Whether browsers accept passkeys of this address.' }),
+const overview = namedObject('ServiceOverview', {
+  service: z.literal('stowage'),
+  version: z.string(),
+  documentation: z.url(),
+  openapi: z.url(),
+  password_rules: z.string().describe('The rules for a new password, for people.'),
+  available: z.strictObject({
+    mail: z.boolean().describe('Whether codes, invitations and notices are mailed.'),
+    passkeys: z.boolean().describe('Whether browsers accept passkeys of this address.'),
+  }),
+  areas: z.array(
+    z.strictObject({
+      name: z.string(),
+      about: z.string(),
+      paths: z.array(z.string()).describe('Where its calls are.'),
     }),
-    areas: z.array(
-      z.strictObject({
-        name: z.string(),
-        about: z.string(),
-        paths: z.array(z.string()).meta({ description: 'Where its calls are.' }),
-      }),
-    ),
-    limits: z.strictObject({
-      body_bytes: z.int(),
-      page_items: z.int(),
-      idempotency_seconds: z.int().meta({ description: 'How long an `Idempotency-Key` is known.' }),
-      requests_at_once: z.int().meta({ description: 'Of a user, a session or an API key.' }),
-      rates: z
-        .record(z.string(), z.strictObject({ limit: z.int(), seconds: z.int() }))
-        .meta({ description: 'How many requests pass in how many seconds.' }),
-    }),
-  })
-  .meta({ id: 'ServiceOverview' });
+  ),
+  limits: z.strictObject({
+    body_bytes: z.int(),
+    page_items: z.int(),
+    idempotency_seconds: z.int().describe('How long an `Idempotency-Key` is known.'),
+    requests_at_once: z.int().describe('Of a user, a session or an API key.'),
+    rates: z
+      .record(z.string(), z.strictObject({ limit: z.int(), seconds: z.int() }))
+      .describe('How many requests pass in how many seconds.'),
+  }),
+});
 
 export interface HomeRouteDeps {
   readonly version: string;
@@ -111,14 +109,14 @@ export function makeHomeRoutes(deps: HomeRouteDeps, others: readonly Route[]): r
       always: true,
       request: { query: ignoredQuery },
       summary: 'A page for people: what this service is',
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
     }),
     route('getOverview', 'GET /api/v1', {
       always: true,
       summary: 'Entry points of the service',
-      replies: { 200: { description: 'Its version, documents and abilities.', schema: overview } },
+      replies: { 200: json('Its version, documents and abilities.', overview) },
       handler: (_request) => ({
         status: 200,
         body: {

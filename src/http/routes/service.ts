@@ -5,26 +5,20 @@ import { makeOpenApi } from '../document/openapi.js';
 import type { Readiness } from '../../observing/health.js';
 import { prepareText } from '../body/raw-body.js';
 import type { PreparedBody } from '../replies/reply.js';
-import { type Route, routesOf } from '../route.js';
+import { type Route, json, routesOf } from '../route.js';
 import { makeDocsRoutes, makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
+import { namedObject } from '../../../projections/paging.js';
 
-const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
+const health = namedObject('Health', { status: z.literal('ok') });
 
 const fine: z.output<typeof health> = { status: 'ok' };
 
-const jwks = z
-  .strictObject({
-    keys: z.array(
-      z.looseObject({
-        kty: z.literal('OKP'),
-        crv: z.literal('Ed25519'),
-        kid: z.string(),
-        x: z.string(),
-      }),
-    ),
-  })
-  .meta({ id: 'JsonWebKeySet' });
+const jwks = namedObject('JsonWebKeySet', {
+  keys: z.array(
+    z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), kid: z.string(), x: z.string() }),
+  ),
+});
 
 export interface ServiceRouteDeps extends HomeRouteDeps {
   readonly readiness: Readiness;
@@ -41,7 +35,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       always: true,
       unbounded: true,
       summary: 'Tell whether the process is alive',
-      replies: { 200: { description: 'It is.', schema: health } },
+      replies: { 200: json('It is.', health) },
       cacheControl: 'no-store',
       handler: (_request) => ({ status: 200, body: fine }),
     }),
@@ -50,7 +44,7 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
       unbounded: true,
       summary: 'Tell whether the process is ready for requests',
       description: 'Stores are reachable and projections have caught up.',
-      replies: { 200: { description: 'It may.', schema: health } },
+      replies: { 200: json('It may.', health) },
       errors: ['store_unavailable'],
       cacheControl: 'no-store',
       handler: (_request) => {
@@ -61,14 +55,14 @@ export function makeServiceRoutes(deps: ServiceRouteDeps, others: readonly Route
     route('getKeys', 'GET /.well-known/jwks.json', {
       always: true,
       summary: 'The public keys that access tokens are signed with',
-      replies: { 200: { description: 'A JSON Web Key Set (RFC 7517).', schema: jwks } },
+      replies: { 200: json('A JSON Web Key Set (RFC 7517).', jwks) },
       cacheControl: `public, max-age=${jwksCacheSeconds}`,
       handler: async (_request) => ({ status: 200, body: jwks.parse(await deps.jwks()) }),
     }),
     route('getOpenApi', 'GET /openapi.json', {
       always: true,
       summary: 'This document',
-      replies: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
+      replies: { 200: json('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared: document() }),
     }),

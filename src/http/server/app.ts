@@ -36,7 +36,6 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     if (!route.path.includes(':')) fixed.set(`${route.method} ${route.path}`, serve);
   }
   const routers = new Map<string, Router<HttpState>>();
-
   const app = new Koa<HttpState>();
   // Receives errors after the start of a reply, mostly from clients that disconnected.
   app.on('error', (error: unknown) => {
@@ -55,9 +54,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
     const layers = mostFixed(matched?.path ?? []);
     const layer = layers.find(({ methods }) => methods.includes(ctx.method));
     const serve = layer?.stack[0];
-    if (layer === undefined || serve === undefined) {
-      throw notServed(layers.flatMap(({ methods }) => methods));
-    }
+    if (layer === undefined || serve === undefined) throw notServed(layers.flatMap(({ methods }) => methods));
     const params = layer.params(path, layer.captures(path));
     return serve(Object.assign(ctx, { params }) as RouterContext<HttpState>, next) as Promise<void>;
   });
@@ -74,10 +71,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   }
 }
 
-interface Served {
-  readonly route: Route;
-  readonly serve: Serve;
-}
+type Served = { readonly route: Route; readonly serve: Serve };
 
 type Serve = (ctx: RouterContext<HttpState>) => Promise<void>;
 

@@ -13,23 +13,16 @@ import type { AccessReader } from '../../../projections/projects/access-reader.j
 import { makeCorsOfErrors } from '../replies/cors.js';
 import { makeAuthenticator } from '../access/authenticate.js';
 import { describeForLog } from '../replies/error-reply.js';
-import type { ClientKey } from './connections.js';
 import { makeGate } from '../access/gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../access/idempotency.js';
 import { limitsFrom } from '../../security/rates/limits.js';
-import {
-  makeHttpMetrics,
-  registerAdmissionMetrics,
-  registerLimiterMetrics,
-  type HttpMetrics,
-} from '../metrics/metrics.js';
+import { makeHttpMetrics, registerAdmissionMetrics, registerLimiterMetrics } from '../metrics/metrics.js';
 import type { Readiness } from '../../observing/health.js';
 import {
   makeRequestLimits,
   type RequestLimitsOptions,
   type StoresAvailability,
 } from '../access/request-limits.js';
-import type { RequestHead } from './raw-route.js';
 import type { Route } from '../route.js';
 import { makeWorkCharges } from '../access/work.js';
 import { makeAdmission, requestsAtOnce, requestsMaxDefault } from '../access/admission.js';
@@ -60,20 +53,10 @@ export interface HttpDeps extends Omit<ServiceRouteDeps, 'jwks' | 'requestsAtOnc
   readonly requestMs?: Pick<RequestLimitsOptions, 'totalMs' | 'awayMs' | 'writeMs'>;
 }
 
-export interface Http {
-  /** Including the service's own. */
-  readonly routes: readonly Route[];
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  readonly metrics: HttpMetrics;
-  /** The keys by which the connections of an address count. */
-  readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
-  /** See `HttpServerOptions`. */
-  readonly headersOfErrors: (head: RequestHead) => Readonly<Record<string, string>>;
-  readonly onClosing: () => void;
-}
+export type Http = ReturnType<typeof composeHttp>;
 
 /** Builds the HTTP shell around the routes. It does not listen. */
-export function composeHttp(deps: HttpDeps): Http {
+export function composeHttp(deps: HttpDeps) {
   const { readiness, readers, accessTokens, clock, logger, digests } = deps;
   let closing = false;
   const clientIp = makeClientIp(deps.trustedProxies);
@@ -130,14 +113,17 @@ export function composeHttp(deps: HttpDeps): Http {
   });
   const handler = app.callback();
   return {
+    /** Including the service's own. */
     routes,
-    handler: (request, response) => handler(request, response),
+    handler: (request: IncomingMessage, response: ServerResponse) => handler(request, response),
     metrics,
     // A trusted proxy holds the connections of many clients. Their requests count instead.
-    clientsOf: (address) =>
+    /** The keys by which the connections of an address count. */
+    clientsOf: (address: string | undefined) =>
       clientIp.isProxy(address)
         ? [{ key: clientIp(address, undefined), factor: Infinity }]
         : ipBuckets(clientIp(address, undefined)),
+    /** See `HttpServerOptions`. */
     headersOfErrors: makeCorsOfErrors(corsOrigins),
     onClosing: () => {
       closing = true;

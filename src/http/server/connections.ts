@@ -5,20 +5,10 @@ export interface OpenSocket {
 }
 
 /** The key of a client, and how many times the limit of one client it may hold. */
-export interface ClientKey {
-  readonly key: string;
-  readonly factor: number;
-}
+export type ClientKey = { readonly key: string; readonly factor: number };
 
 /** The open connections of a listener, by client: src/http/README.md#connections. */
-export interface Connections<Socket extends OpenSocket> {
-  /** Registers a connection. It may close an idle one for it. Returns false, and registers nothing, without room. */
-  open(socket: Socket): boolean;
-  /** Counts a request that the service answers; such a connection is not idle. */
-  begin(socket: Socket): void;
-  end(socket: Socket): void;
-  close(socket: Socket): void;
-}
+export type Connections<Socket extends OpenSocket> = ReturnType<typeof makeConnections<Socket>>;
 
 interface Connection<Socket> {
   readonly socket: Socket;
@@ -31,14 +21,14 @@ export function makeConnections<Socket extends OpenSocket>(deps: {
   readonly connectionsMax: number;
   readonly connectionsPerClientMax: number;
   readonly clientsOf: (address: string | undefined) => readonly ClientKey[];
-}): Connections<Socket> {
+}) {
   const { connectionsMax, connectionsPerClientMax, clientsOf } = deps;
   const all = new Map<Socket, Connection<Socket>>();
   /** By key. A set iterates in the order of the last request, so the first idle connection is the longest idle one. */
   const byClient = new Map<string, Set<Connection<Socket>>>();
-
   return {
-    open: (socket) => {
+    /** Registers a connection. It may close an idle one for it. Returns false, and registers nothing, without room. */
+    open: (socket: Socket): boolean => {
       const clients = clientsOf(socket.remoteAddress);
       if (!clients.every(isWithinLimit) || !hasRoom(clients)) return false;
       const connection = { socket, clients, requests: 0 };
@@ -46,11 +36,12 @@ export function makeConnections<Socket extends OpenSocket>(deps: {
       for (const { key } of clients) heldBy(key).add(connection);
       return true;
     },
-    begin: (socket) => {
+    /** Counts a request that the service answers; such a connection is not idle. */
+    begin: (socket: Socket) => {
       const connection = all.get(socket);
       if (connection !== undefined) connection.requests += 1;
     },
-    end: (socket) => {
+    end: (socket: Socket) => {
       const connection = all.get(socket);
       if (connection === undefined) return;
       connection.requests -= 1;

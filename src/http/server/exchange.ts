@@ -27,7 +27,7 @@ import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reserveLimits } from '../access/limits.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
-import type { RouteSpec } from '../route-spec.js';
+import type { Method, RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
@@ -59,7 +59,6 @@ export function makeExchange<
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
-
   const kind = { isReserved: access.kind === 'agent', isWrite: spec.method !== 'GET' };
   const isOfClient = access.kind === 'public' || access.kind === 'agent';
   if (spec.unbounded === true) return (ctx) => exchange(ctx, noAdmission, noWork);
@@ -75,26 +74,19 @@ export function makeExchange<
     }
   };
 
-  async function exchange(
-    ctx: RouterContext<HttpState>,
-    admit: Admit,
-    charged: Pick<RequestWork, 'charge'>,
-  ): Promise<void> {
+  async function exchange(ctx: RouterContext<HttpState>, admit: Admit, charged: Pick<RequestWork, 'charge'>) {
     ctx.state.route = spec.path;
     const noteAllowance: NoteAllowance = (allowance) => {
       if (allowance !== null) ctx.state.allowance = nearerToRefusal(ctx.state.allowance, allowance);
     };
     if (spec.always !== true) refuseUntilReady(shell);
-
     // 1. Size: 413. The body arrives before anything begins, also where the route takes none.
     checkDeclaredSize(ctx.req);
     const received = await readBody(ctx);
     requireConnection(ctx.req);
-
     // 2. Admission 503: of a client here, of a user or a project once the signature of the token is checked.
     const admitted = isOfClient ? admit(ownerOfClient(ctx.state.client)) : undefined;
     if (admitted !== undefined) await admitted;
-
     // 3. Authentication 401, path ids, then every 403.
     const { grant, params } = await shell.gate(
       access,
@@ -108,7 +100,6 @@ export function makeExchange<
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );
     ctx.state.actor = grant.caller.actor;
-
     // 4. Content type 415, then body, query and headers 400.
     const content = noBody?.success === true ? null : requestContentOf(ctx, received);
     const { query, body, key, expectedRevision } = checkEach({
@@ -118,16 +109,13 @@ export function makeExchange<
       expectedRevision: () =>
         spec.ifMatch === true ? revisionsWanted(ctx.req.headers['if-match']) : undefined,
     });
-
     refuseUnguarded(grant.caller, () => spec.guards?.({ params, body, ...grant }) ?? null, shell.clock);
     refuseForLack(spec);
-
     // 5. The limit per client 429, which only well-formed requests reach.
     const { requestId, traceId, client, tracked } = ctx.state;
     const device = spec.deviceOf === undefined ? null : await spec.deviceOf({ params, body, ...grant });
     const reserved = { client, device, params };
     const settle = limits.length === 0 ? undefined : reserveLimits(shell.limiter, limits, reserved);
-
     // 6. The work itself: 409, 412, 503.
     const { actor } = grant.caller;
     const work = async ({ commandId, time }: CommandIdentity): Promise<FinishedReply> => {
@@ -276,11 +264,13 @@ function typeWithCharset(mediaType: string): string {
 
 function replyFormats(spec: {
   readonly replies: ReplySpecs;
+  readonly method: Method;
   readonly cacheControl?: string;
   readonly access: { readonly kind: AccessKind };
 }): (status: number) => ReplyFormat {
   // OWASP ASVS 5.0, 14.3.2: what only some callers may read is kept by no cache.
-  const cacheControl = spec.cacheControl ?? (spec.access.kind === 'public' ? 'no-cache' : 'no-store');
+  const isForAll = spec.access.kind === 'public' && spec.method === 'GET';
+  const cacheControl = spec.cacheControl ?? (isForAll ? 'no-cache' : 'no-store');
   const formats = new Map(
     Object.entries(spec.replies).map(
       ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [

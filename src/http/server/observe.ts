@@ -56,11 +56,7 @@ export function makeObserve(deps: ObserveDeps): Middleware<HttpState> {
     return traced.run(() => observe(ctx, next, traced));
   };
 
-  async function observe(
-    ctx: ParameterizedContext<HttpState>,
-    next: Next,
-    traced: RequestTrace,
-  ): Promise<void> {
+  async function observe(ctx: ParameterizedContext<HttpState>, next: Next, traced: RequestTrace) {
     const startedAt = performance.now();
     const { req } = ctx;
     const client = identify(req.socket.remoteAddress, req.headers['x-forwarded-for']);
@@ -132,10 +128,7 @@ function nameRequest(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
 }
 
-interface Client {
-  readonly address: string;
-  readonly digest: string;
-}
+type Client = { readonly address: string; readonly digest: string };
 
 /** Refuses malformed requests, which no route may see. */
 export const refuseMalformed: Middleware<HttpState> = ({ req }, next) => {

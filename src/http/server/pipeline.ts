@@ -4,10 +4,7 @@ import { HttpError } from '../replies/error-codes.js';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 /** The requests of a connection. */
 interface Line {

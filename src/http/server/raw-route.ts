@@ -16,11 +16,7 @@ import { requireConnection } from './pipeline.js';
 import { type Admit, ownerOfClient } from '../access/admission.js';
 import { errorBody } from '../replies/error-body.js';
 
-interface ParseError {
-  readonly reason: string;
-  readonly status: number;
-  readonly message: string;
-}
+type ParseError = { readonly reason: string; readonly status: number; readonly message: string };
 
 const malformed: ParseError = {
   reason: 'malformed',
@@ -64,10 +60,7 @@ export function headOf({ rawPacket, bytesParsed = 0 }: UnparsedBytes): RequestHe
 }
 
 /** What Node's parser adds to its error. */
-export interface UnparsedBytes {
-  readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
-}
+export type UnparsedBytes = { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 /** Writes a whole HTTP/1.1 error reply for a connection without a request. It ends the connection. */
 export function rawErrorReply(

@@ -16,25 +16,20 @@ export function checkRequestTarget(request: IncomingMessage): void {
   const { rawHeaders, httpVersion, headers } = request;
   const url = (request.url ?? '').replace(/^https?:\/\/[^/?#]+\/?/i, '/');
   if (url !== request.url) request.url = url;
-  if (url.length > targetBytesMax) {
+  if (url.length > targetBytesMax)
     throw new HttpError('invalid_request', `the URL is longer than ${targetBytesMax} bytes`, { status: 414 });
-  }
   if (!url.startsWith('/')) throw new HttpError('invalid_request', 'the request target must be a path');
-  if (url.includes('%') && !isWellEncoded(url)) {
+  if (url.includes('%') && !isWellEncoded(url))
     throw new HttpError('invalid_request', 'the URL holds malformed percent-encoding');
-  }
-  if (headers.host === undefined && httpVersion === '1.1') {
-    invalid('header.Host', 'is missing', 'missing');
-  }
+  if (headers.host === undefined && httpVersion === '1.1') invalid('header.Host', 'is missing', 'missing');
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
     // RFC 9112, 6.1: its end is not certain, so nothing may follow on the connection.
     throw new HttpError('invalid_request', 'header.Transfer-Encoding is unknown in HTTP/1.0', {
       headers: { connection: 'close' },
     });
   }
-  if (repeatsSingular(rawHeaders)) {
+  if (repeatsSingular(rawHeaders))
     throw new HttpError('invalid_request', 'a header is given twice that may be given once');
-  }
 }
 
 /** Paths are UTF-8. Queries may have another charset: the return page of Alipay also arrives in GBK. */

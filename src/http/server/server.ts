@@ -78,7 +78,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.maxConnections = 2 * limits.connectionsMax;
   // Node would silently drop headers beyond a number. Their bytes are already bounded.
   server.maxHeadersCount = 0;
-
   const { clientsOf = clientOfAddress } = options;
   const connections = makeConnections<Duplex>({ ...limits, clientsOf });
   /** Connections without a request so far. Node closes them neither when they are idle nor at the end. */
@@ -96,7 +95,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       connections.close(socket);
     });
   });
-
   const pipelines = makePipelines(options.handler, {
     waitingMax: limits.pipelinedMax,
     onBegin: (socket) => {
@@ -133,7 +131,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('drop', () => {
     metrics.connectionRefused('too_many_connections');
   });
-
   await listen(server, options);
   metrics.showConnections(() => connectionsOf(server));
   let closed: Promise<void> | null = null;

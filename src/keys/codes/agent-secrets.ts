@@ -63,20 +63,16 @@ const refreshIntervalMs = 1_000;
  * @param deps.onProblem receives the error of a reading
  * @throws the error of the first reading
  */
-export function makeAgentSecrets({
-  load,
-  clock,
-  onProblem,
-}: {
+export function makeAgentSecrets(deps: {
   readonly load: () => readonly (string | undefined)[];
   readonly clock: Clock;
   readonly onProblem: (error: unknown) => void;
 }): AgentSecrets {
+  const { load, clock, onProblem } = deps;
   const elapsedMs = makeElapsed(clock);
   let digests = digestsOf(load());
   let refreshedAtMs = -Infinity;
   let refreshing: Promise<void> | null = null;
-
   return {
     digests: () => digests,
     refreshed: () => (refreshing ??= refresh()),

@@ -20,12 +20,7 @@ export interface OpenChallenge {
  * Challenges of passkeys (src/areas/accounts/commands/README.md#passkeys). A challenge carries its end and a MAC, so that asking for one
  * writes nothing: otherwise strangers could fill the store.
  */
-export interface PasskeyChallenges {
-  /** Returns a challenge in base64url. */
-  issue(use: ChallengeUse, now: Date): string;
-  /** Returns null for a challenge that is not ours, is for another use, or is over. */
-  open(use: ChallengeUse, challenge: string, now: Date): OpenChallenge | null;
-}
+export type PasskeyChallenges = ReturnType<typeof makePasskeyChallenges>;
 
 /** The life of a challenge: WebAuthn Level 3, section 15.1 recommends 5 to 10 minutes with user verification. */
 export const challengeSeconds = 300;
@@ -35,15 +30,17 @@ const endBytes = 6;
 const macBytes = 32;
 
 /** @param keys `CODE_KEYS` */
-export function makePasskeyChallenges(keys: Keyring, randomBytes: RandomBytes): PasskeyChallenges {
+export function makePasskeyChallenges(keys: Keyring, randomBytes: RandomBytes) {
   return {
-    issue: (use, now) => {
+    /** Returns a challenge in base64url. */
+    issue: (use: ChallengeUse, now: Date): string => {
       const body = Buffer.alloc(nonceBytes + endBytes);
       body.set(randomBytes(nonceBytes));
       body.writeUIntBE(now.getTime() + challengeSeconds * 1_000, nonceBytes, endBytes);
       return Buffer.concat([body, macOf(keys.active().key, use, body)]).toString('base64url');
     },
-    open: (use, challenge, now) => {
+    /** Returns null for a challenge that is not ours, is for another use, or is over. */
+    open: (use: ChallengeUse, challenge: string, now: Date): OpenChallenge | null => {
       const bytes = decodeBase64url(challenge);
       if (bytes?.length !== nonceBytes + endBytes + macBytes) return null;
       const [body, mac] = [bytes.subarray(0, nonceBytes + endBytes), bytes.subarray(nonceBytes + endBytes)];

@@ -21,11 +21,7 @@ export interface PlaylistGrant {
  * Tokens in the URLs of playlists (src/areas/assets/README.md#playlists): `h1.<grant>.<key id>.<mac>`. The grant is JSON in base64url, and
  * no secret: the signed URLs of a bucket show the same key.
  */
-export interface PlaylistTokens {
-  issue(grant: PlaylistGrant): string;
-  /** Returns the grant of a token of this service that has not ended, or null. It compares in constant time. */
-  verify(token: string, now: Date): PlaylistGrant | null;
-}
+export type PlaylistTokens = ReturnType<typeof makePlaylistTokens>;
 
 const grantSchema = z.tuple([
   z.string(),
@@ -35,18 +31,19 @@ const grantSchema = z.tuple([
 ]);
 
 /** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
-export function makePlaylistTokens(keys: Keyring): PlaylistTokens {
+export function makePlaylistTokens(keys: Keyring) {
   const tokens = makeMacTokens(keys, {
     ...{ prefix: 'h1', purpose: 'playlist' },
     fields: { grant: '[A-Za-z0-9_-]{1,4000}', kid: kidField },
   });
   return {
-    issue: ({ assetId, objectKey, share, endsAt }) => {
+    issue: ({ assetId, objectKey, share, endsAt }: PlaylistGrant): string => {
       const visit = share === null ? null : [share.shareId, share.passwordGeneration];
       const grant = JSON.stringify([assetId, objectKey, Math.floor(endsAt.getTime() / 1_000), visit]);
       return tokens.issue({ grant: Buffer.from(grant).toString('base64url'), kid: keys.active().kid });
     },
-    verify: (token, now) => {
+    /** Returns the grant of a token of this service that has not ended, or null. It compares in constant time. */
+    verify: (token: string, now: Date): PlaylistGrant | null => {
       const json = decodeBase64url(tokens.verify(token)?.grant ?? '')?.toString('utf8');
       if (json === undefined) return null;
       const [assetId, objectKey, end, visit] = grantSchema.parse(JSON.parse(json));

@@ -25,25 +25,10 @@ interface IssuedRefreshToken extends RefreshTokenFields {
  * `issueLinked` for the exception). The mac is HMAC-SHA-256 over all fields before it. A token is a function of key,
  * session, generation and link alone, so the service can compute a successor again and never stores it.
  */
-export interface RefreshTokens {
-  /** Makes a first token with the key that an earlier attempt recorded, or the active one. @throws KeyMissing */
-  issue(sessionId: string, kid?: string): IssuedRefreshToken;
-  /** Makes a verified token's successor with the key that a rotation recorded, or the active one. @throws KeyMissing */
-  derive(presented: string, kid?: string): IssuedRefreshToken;
-  /**
-   * Makes a token when no client has presented the predecessor, for example when a session is strengthened.
-   * @param link 43 characters of base64url instead of the predecessor's SHA-256
-   * @throws KeyMissing
-   */
-  issueLinked(sessionId: string, generation: number, link: string, kid?: string): IssuedRefreshToken;
-  /** Returns the fields of a token that this service made, or null, in constant time. The token may not be current. */
-  verify(token: string): RefreshTokenFields | null;
-  /** Returns the SHA-256 of the token, 64 lower-case hexadecimal digits. The event keeps it. */
-  digest(token: string): string;
-}
+export type RefreshTokens = ReturnType<typeof makeRefreshTokens>;
 
 /** Makes the refresh tokens. @param keys `REFRESH_KEYS` */
-export function makeRefreshTokens(keys: Keyring): RefreshTokens {
+export function makeRefreshTokens(keys: Keyring) {
   const tokens = makeMacTokens(keys, {
     ...{ prefix: 'r1', purpose: null },
     fields: { sessionId: uuidField, generation: countField, kid: kidField, link: sha256Field },
@@ -61,17 +46,26 @@ export function makeRefreshTokens(keys: Keyring): RefreshTokens {
   }
 
   return {
-    issue: (sessionId, kid) =>
+    /** Makes a first token with the key that an earlier attempt recorded, or the active one. @throws KeyMissing */
+    issue: (sessionId: string, kid?: string) =>
       make(sessionId, firstGeneration, sha256('').toString('base64url'), kid ?? keys.active().kid),
-    derive: (presented, kid) => {
+    /** Makes a verified token's successor with the key that a rotation recorded, or the active one. @throws KeyMissing */
+    derive: (presented: string, kid?: string): IssuedRefreshToken => {
       const fields = verify(presented);
       if (fields === null) throw new TypeError('only a verified refresh token has a successor');
       const link = sha256(presented).toString('base64url');
       return make(fields.sessionId, fields.generation + 1, link, kid ?? keys.active().kid);
     },
-    issueLinked: (sessionId, generation, link, kid) =>
+    /**
+     * Makes a token when no client has presented the predecessor, for example when a session is strengthened.
+     * @param link 43 characters of base64url instead of the predecessor's SHA-256
+     * @throws KeyMissing
+     */
+    issueLinked: (sessionId: string, generation: number, link: string, kid?: string) =>
       make(sessionId, generation, link, kid ?? keys.active().kid),
+    /** Returns the fields of a token that this service made, or null, in constant time. The token may not be current. */
     verify,
+    /** Returns the SHA-256 of the token, 64 lower-case hexadecimal digits. The event keeps it. */
     digest,
   };
 }

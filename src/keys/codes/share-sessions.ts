@@ -44,14 +44,10 @@ export interface ShareSession {
  * Tokens of visitors' sessions (src/areas/shares/README.md#share-verification): `s1.<share id>.<access id>.<password generation>.<end,
  * epoch milliseconds>.<key id>.<mac>`. No store holds a session. The share decides whether that password still opens it.
  */
-export interface ShareSessions {
-  issue(session: ShareSession): string;
-  /** Returns the session of a token of this service that has not ended, or null. It runs in constant time. */
-  verify(token: string, now: Date): ShareSession | null;
-}
+export type ShareSessions = ReturnType<typeof makeShareSessions>;
 
 /** Makes the tokens. @param keys `REFRESH_KEYS`: its old keys outlast every session */
-export function makeShareSessions(keys: Keyring): ShareSessions {
+export function makeShareSessions(keys: Keyring) {
   const tokens = makeMacTokens(keys, {
     ...{ prefix: 's1', purpose: 'share session' },
     fields: {
@@ -60,9 +56,10 @@ export function makeShareSessions(keys: Keyring): ShareSessions {
     },
   });
   return {
-    issue: ({ endsAt, ...session }) =>
+    issue: ({ endsAt, ...session }: ShareSession) =>
       tokens.issue({ ...session, end: endsAt.getTime(), kid: keys.active().kid }),
-    verify: (token, now) => {
+    /** Returns the session of a token of this service that has not ended, or null. It runs in constant time. */
+    verify: (token: string, now: Date): ShareSession | null => {
       const found = tokens.verify(token);
       if (found === null) return null;
       const { shareId, accessId, passwordGeneration, end } = found;

@@ -38,10 +38,7 @@ type RingCanaries = z.output<typeof ringSchema>;
 type CheckedKeys = Pick<KeyMaterial, RingName | 'indexKey'>;
 
 /** A key that does not match the data. `sentence` names the variable and the remedy. */
-interface KeyMismatch {
-  readonly ring: RingName | 'index';
-  readonly sentence: string;
-}
+type KeyMismatch = { readonly ring: RingName | 'index'; readonly sentence: string };
 
 /** Checks that the keys of the process are those that made the data (src/keys/README.md#keys-and-data). */
 export interface KeyCanaries {
@@ -68,7 +65,6 @@ interface KeyCanariesDeps {
 
 export function makeKeyCanaries(deps: KeyCanariesDeps): KeyCanaries {
   const { stateStore, keys, logId, countByMasterKey, hasEvents, randomBytes } = deps;
-
   return { check: () => run('start'), follow: () => run('change') };
 
   async function run(moment: 'start' | 'change'): Promise<void> {

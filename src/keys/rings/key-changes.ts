@@ -52,9 +52,8 @@ export function promoteKey(file: KeyFile, ring: RingName, kid: string, now: Date
 /** Removes a key (`keys retire`). @throws KeyProblem when the ring has no key of this id, or when the key is active */
 export function retireKey(file: KeyFile, ring: RingName, kid: string): KeyFile {
   const retired = entryOf(file, ring, kid);
-  if (retired === file.rings[ring][0]) {
+  if (retired === file.rings[ring][0])
     throw new KeyProblem(`${kid} is the active key of the ring ${ring}; promote another one first`);
-  }
   const others = file.rings[ring].filter((entry) => entry !== retired);
   return withTimes(withRing(file, ring, others), ring, kid, undefined);
 }

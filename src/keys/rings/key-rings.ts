@@ -59,17 +59,13 @@ const makeOneHint =
  * Makes the key file if it is needed and the directory holds no stores. It makes no file beside data, because sealed
  * values open only with the keys that sealed them. @throws KeyProblem
  */
-export function ensureKeyFile({
-  path,
-  settings,
-  hasData,
-  randomBytes,
-}: {
+export function ensureKeyFile(input: {
   readonly path: string;
   readonly settings: KeySettings;
   readonly hasData: boolean;
   readonly randomBytes: RandomBytes;
 }): void {
+  const { path, settings, hasData, randomBytes } = input;
   if (unsetIn(settings).length === 0) return;
   if (!hasData) readOrMakeKeyFile(path, randomBytes);
   else if (readKeyFile(path) === null) throw missingFile(path, settings);
@@ -81,13 +77,11 @@ export function ensureKeyFile({
  *   `KEYS_FILE` names no file
  * @throws KeyProblem, which names every problem at once
  */
-export function loadKeys({
-  settings,
-  keyFile,
-}: {
+export function loadKeys(input: {
   readonly settings: KeySettings;
   readonly keyFile: string | null;
 }): KeyMaterial {
+  const { settings, keyFile } = input;
   const file = readNeededFile(settings, keyFile);
   const problems: string[] = [];
 
@@ -105,9 +99,8 @@ export function loadKeys({
   const [jwt, master, refresh] = [ring('jwt'), ring('master'), ring('refresh')];
   const [code, pepper, audit] = [ring('code'), ring('pepper'), ring('audit')];
   const indexKey = attempt(() => readIndexKey(settings, file));
-  if (!jwt || !master || !refresh || !code || !pepper || !audit || !indexKey) {
+  if (!jwt || !master || !refresh || !code || !pepper || !audit || !indexKey)
     throw new KeyProblem(problems.join('; '));
-  }
   return { jwt, master, refresh, code, pepper, audit, indexKey };
 }
 
@@ -170,18 +163,14 @@ const unknownKidIntervalMs = 1_000;
  * @param onProblem receives the reason for a rejected reading: a sentence without key text
  * @throws KeyProblem when the first reading fails
  */
-export function makeKeyRings({
-  load,
-  clock,
-  onProblem,
-  onReload = () => undefined,
-}: {
+export function makeKeyRings(deps: {
   readonly load: () => KeyMaterial;
   readonly clock: Clock;
   readonly onProblem: (problem: string) => void;
   /** Runs after each reading that was accepted. `changed` tells whether a ring has other keys, or another order. */
   readonly onReload?: (changed: boolean) => void;
 }): KeyRings {
+  const { load, clock, onProblem, onReload = () => undefined } = deps;
   let current = load();
   let lastUnknownKidMs = -Infinity;
   const seen = new Map<string, string>();
@@ -190,9 +179,8 @@ export function makeKeyRings({
   function reload(): string | null {
     try {
       const next = load();
-      if (!next.indexKey.equals(current.indexKey)) {
+      if (!next.indexKey.equals(current.indexKey))
         throw new KeyProblem('INDEX_KEY has changed, and it is never rotated; put the old one back');
-      }
       remember(seen, next);
       const changed = idsOf(next) !== idsOf(current);
       current = next;

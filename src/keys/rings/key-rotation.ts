@@ -75,7 +75,6 @@ export function makeKeyRotation(deps: {
   readonly onChange: (change: 'added' | 'promoted' | 'retired', ring: RingName, kid: string) => void;
 }): KeyRotation {
   const { keyRings, keyFile, settings, sealer, countPasswords, clock, randomBytes, onChange } = deps;
-
   return {
     list: () => {
       const set = settings();
@@ -91,7 +90,6 @@ export function makeKeyRotation(deps: {
         return { ring, source: inFile ? 'keys.json' : keySettingNames[ring], keys };
       });
     },
-
     add: (ring) => {
       const path = fileOf(ring);
       if (path === null) {
@@ -113,7 +111,6 @@ export function makeKeyRotation(deps: {
       onChange('added', ring, kid);
       return { ring, kid, changed: true, next: `keys promote ${ring} ${kid}; ${adviceAfterAdding(ring)}` };
     },
-
     promote: (ring, wanted, { now }) => {
       const path = fileOf(ring);
       const kid = wanted ?? onlyWaiting(ring, path);
@@ -124,9 +121,8 @@ export function makeKeyRotation(deps: {
         return { ring, kid, changed: false, next };
       }
       change(path, (file) => {
-        if (kidsIn(file, ring)[0] === kid) {
+        if (kidsIn(file, ring)[0] === kid)
           throw new CommandRejected('already_active', `${kid} is the active key of the ring ${ring} already`);
-        }
         const reason = now ? null : whyNotPromote(timesOf(file, ring, kid), clock.now());
         if (reason !== null)
           throw new CommandRejected('too_early', `${reason}; --now promotes it all the same`);
@@ -136,7 +132,6 @@ export function makeKeyRotation(deps: {
       const rewrap = ring === 'master' ? 'keys rewrap now; ' : '';
       return { ring, kid, changed: true, next: `${rewrap}keys retire later: ${retireAdvice(ring)}` };
     },
-
     retire: async (ring, kid, { force }) => {
       requireKey(ring, kid);
       if (kid === keyRings[ring].active().kid) {
@@ -161,9 +156,8 @@ export function makeKeyRotation(deps: {
         const others = kidsIn(file, ring).filter((other) => other !== kid);
         const stay = others.map((other) => timesOf(file, ring, other));
         const reason = force ? null : whyNotRetire(ring, times, stay, clock.now());
-        if (reason !== null) {
+        if (reason !== null)
           throw new CommandRejected('still_needed', `${kid} is still needed: ${reason}; --force retires it`);
-        }
         return retireKey(file, ring, kid);
       });
       onChange('retired', ring, kid);

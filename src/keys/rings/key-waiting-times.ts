@@ -70,9 +70,7 @@ export function whyNotRetire(
     times.added_at !== undefined && times.promoted_at === undefined && times.demoted_at === undefined;
   if (neverActive || ring === 'pepper') return null;
   const { seconds, because } = uses[ring];
-  if (times.demoted_at === undefined) {
-    return `the key file has no time until which it was active; ${because}`;
-  }
+  if (times.demoted_at === undefined) return `the key file has no time until which it was active; ${because}`;
   const age = secondsBetween(times.demoted_at, now);
   return age >= seconds + lateSeconds ? null : `it was the active key until ${times.demoted_at}; ${because}`;
 }

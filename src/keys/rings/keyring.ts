@@ -39,10 +39,7 @@ function count(number: number, noun: string): string {
 }
 
 /** A key and its id. The id is public: tokens, hashes and records contain it. */
-export interface RingKey {
-  readonly kid: string;
-  readonly key: Buffer;
-}
+export type RingKey = { readonly kid: string; readonly key: Buffer };
 
 /** Keys of one purpose. The active key signs and seals new values; all keys verify and open old ones. */
 export interface Keyring {
@@ -79,14 +76,10 @@ export function makeKeyring(keys: readonly RingKey[]): Keyring {
  * @param bytes the exact length of every key
  * @throws KeyProblem, which names every problem by the number of the entry, never by its text
  */
-export function parseKeyring(
-  text: string,
-  { name, bytes }: { readonly name: string; readonly bytes: number },
-): Keyring {
+export function parseKeyring(text: string, { name, bytes }: { name: string; bytes: number }): Keyring {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  if (entries.length === 0) {
+  if (entries.length === 0)
     throw new KeyProblem(`${name} is empty; give it a list of kid:base64url, the active key first`);
-  }
   const problems: string[] = [];
   const keys: RingKey[] = [];
   for (const [index, entry] of entries.entries()) {

@@ -38,21 +38,7 @@ export interface RewrapReport {
 }
 
 /** Data keys, one for each lasting scope. A master key wraps them in the state store. */
-export interface DataKeys {
-  /** Finds the scope's key. @throws KeyMissing, StoreUnavailable, StoreDamaged */
-  find(scope: LastingScope): Promise<FoundDataKey>;
-  /** Returns the scope's key, made on first use and durable before this resolves. @throws as `find` */
-  obtain(scope: LastingScope): Promise<Buffer | 'destroyed'>;
-  /** Leaves a marker, even if there was no key, so that the scope never gets one. @throws StoreUnavailable */
-  destroy(scope: LastingScope): Promise<void>;
-  /**
-   * Wraps every data key with the active master key. No sealed value changes. A process that has not read the new ring
-   * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
-   * count is 0. An interrupted sweep starts again and skips the finished records.
-   */
-  rewrap(): Promise<RewrapReport>;
-  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
-}
+export type DataKeys = ReturnType<typeof makeDataKeys>;
 
 export interface DataKeysDeps {
   readonly stateStore: StateStore;
@@ -65,15 +51,12 @@ export interface DataKeysDeps {
   readonly cacheEntriesMax?: number;
 }
 
-interface Cached {
-  readonly found: Buffer | 'destroyed';
-  readonly readAt: number;
-}
-
-export function makeDataKeys(deps: DataKeysDeps): DataKeys {
+export function makeDataKeys(deps: DataKeysDeps) {
   const { stateStore, masterKeys, clock, randomBytes } = deps;
   const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
-  const cache = makeLru<Cached>(deps.cacheEntriesMax ?? 10_000);
+  const cache = makeLru<{ readonly found: Buffer | 'destroyed'; readonly readAt: number }>(
+    deps.cacheEntriesMax ?? 10_000,
+  );
   const reads = new Map<string, Promise<FoundDataKey>>();
 
   function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {
@@ -90,9 +73,8 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
 
   function unwrap(record: string, masterKid: string, wrapped: string): Buffer {
     const master = masterKeys.find(masterKid);
-    if (master === undefined) {
+    if (master === undefined)
       throw new KeyMissing(`master key ${masterKid} is not in MASTER_KEYS; put it back at the list's end`);
-    }
     try {
       return openEnvelope(master, ['data key', record, masterKid], wrapped);
     } catch (error) {
@@ -187,14 +169,15 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
   }
 
   return {
-    find: (scope) => findRecord(dataKeyRecord(scope)),
-
-    obtain: async (scope) => {
+    /** Finds the scope's key. @throws KeyMissing, StoreUnavailable, StoreDamaged */
+    find: (scope: LastingScope) => findRecord(dataKeyRecord(scope)),
+    /** Returns the scope's key, made on first use and durable before this resolves. @throws as `find` */
+    obtain: async (scope: LastingScope): Promise<Buffer | 'destroyed'> => {
       const record = dataKeyRecord(scope);
       return remembered(record) ?? make(record);
     },
-
-    destroy: async (scope) => {
+    /** Leaves a marker, even if there was no key, so that the scope never gets one. @throws StoreUnavailable */
+    destroy: async (scope: LastingScope) => {
       const record = dataKeyRecord(scope);
       const marker = { destroyed_at: clock.now().toISOString() };
       await change(
@@ -205,8 +188,12 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
       );
       remember(record, 'destroyed', steadyMsOf(clock));
     },
-
-    rewrap: async () => {
+    /**
+     * Wraps every data key with the active master key. No sealed value changes. A process that has not read the new ring
+     * may still wrap with the old key, so the operator sweeps again a minute later. The old key may be removed when its
+     * count is 0. An interrupted sweep starts again and skips the finished records.
+     */
+    rewrap: async (): Promise<RewrapReport> => {
       const byMasterKey = new Map<string, number>();
       let rewrapped = 0;
       let unreadable = 0;
@@ -230,8 +217,7 @@ export function makeDataKeys(deps: DataKeysDeps): DataKeys {
         }
       }
     },
-
-    countByMasterKey: async () => {
+    countByMasterKey: async (): Promise<ReadonlyMap<string, number>> => {
       const counts = new Map<string, number>();
       let next: string | null = null;
       do {
@@ -253,8 +239,7 @@ function addOne(counts: Map<string, number>, kid: string): void {
 
 function parseRecord(record: string, value: unknown): DataKeyRecord {
   const result = recordSchema.safeParse(value);
-  if (!result.success) {
+  if (!result.success)
     throw new StoreDamaged(`the record ${record} of the state store is not a data key; restore it`);
-  }
   return result.data;
 }

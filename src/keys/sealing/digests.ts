@@ -26,28 +26,23 @@ export function inBlocks(source: RandomBytes): RandomBytes {
  * Keyed digests find values that the service does not store in the clear. A digest is HMAC-SHA-256 as 64 lower-case
  * hexadecimal digits, which fit into stream names. `INDEX_KEY` is never rotated, because the digests are names.
  */
-export interface Digests {
-  /** @param canonical the canonical address of `parseEmailAddress` */
-  email(canonical: string): string;
-  /** @param address the client's address in the spelling of `makeClientIp` */
-  ip(address: string): string;
-  /** Two users have different digests of the same code. @param code in the spelling of `parseRecoveryCode` */
-  recoveryCode(userId: string, code: string): string;
-  /** Computes the digest of a value. Values of different purposes never share a digest. */
-  of(purpose: string, value: string): string;
-}
+export type Digests = ReturnType<typeof makeDigests>;
 
 /** Makes the digests. @param indexKey 32 bytes */
-export function makeDigests(indexKey: Buffer): Digests {
+export function makeDigests(indexKey: Buffer) {
   // A JSON list has one reading only, so no purpose can extend into a value.
   const of = (purpose: string, value: string) =>
     createHmac('sha256', indexKey)
       .update(JSON.stringify([purpose, value]))
       .digest('hex');
   return {
-    email: (canonical) => of('email', canonical),
-    ip: (address) => of('ip', address),
-    recoveryCode: (userId, code) => of('recovery-code', JSON.stringify([userId, code])),
+    /** @param canonical the canonical address of `parseEmailAddress` */
+    email: (canonical: string) => of('email', canonical),
+    /** @param address the client's address in the spelling of `makeClientIp` */
+    ip: (address: string) => of('ip', address),
+    /** Two users have different digests of the same code. @param code in the spelling of `parseRecoveryCode` */
+    recoveryCode: (userId: string, code: string) => of('recovery-code', JSON.stringify([userId, code])),
+    /** Computes the digest of a value. Values of different purposes never share a digest. */
     of,
   };
 }

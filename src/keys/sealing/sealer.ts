@@ -1,5 +1,5 @@
 import { type Sealed, sealedSchema } from '../../event-sourcing/ports/domain-event.js';
-import { makeDataKeys, type DataKeysDeps, type RewrapReport } from './data-keys.js';
+import { makeDataKeys, type DataKeysDeps } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';
 import { type KeyScope, type LastingScope, scopeParts } from './key-scope.js';
@@ -10,26 +10,15 @@ export type { KeyScope, LastingScope } from './key-scope.js';
 export const erased: unique symbol = Symbol('erased');
 
 /** Seals and opens single values. A sealed value opens only for the scope and field that it was sealed for. */
-export interface Sealer {
-  /** The data key is durable before this resolves. @throws KeyDestroyed, KeyMissing, StoreUnavailable, StoreDamaged */
-  seal(scope: KeyScope, field: string, plaintext: string): Promise<Sealed>;
-  /** Opens a sealed value. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
-  open(scope: KeyScope, field: string, sealed: Sealed): Promise<string | typeof erased>;
-  /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
-  destroy(scope: LastingScope): Promise<void>;
-  /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
-  rewrap(): Promise<RewrapReport>;
-  /** See `DataKeys.countByMasterKey`. */
-  countByMasterKey(): Promise<ReadonlyMap<string, number>>;
-}
+export type Sealer = ReturnType<typeof makeSealer>;
 
 /** Makes the sealer over the state store that keeps the wrapped data keys. */
-export function makeSealer(deps: DataKeysDeps): Sealer {
+export function makeSealer(deps: DataKeysDeps) {
   const { masterKeys, randomBytes } = deps;
   const dataKeys = makeDataKeys(deps);
-
   return {
-    seal: async (scope, field, plaintext) => {
+    /** The data key is durable before this resolves. @throws KeyDestroyed, KeyMissing, StoreUnavailable, StoreDamaged */
+    seal: async (scope: KeyScope, field: string, plaintext: string): Promise<Sealed> => {
       const context = valueContext(scope, field);
       const bytes = Buffer.from(plaintext, 'utf8');
       if (scope.kind === 'reply') {
@@ -40,8 +29,8 @@ export function makeSealer(deps: DataKeysDeps): Sealer {
       if (key === 'destroyed') throw new KeyDestroyed(`the data key of this ${scope.kind} was destroyed`);
       return sealedSchema.parse(`v1.${sealEnvelope(key, context, bytes, randomBytes)}`);
     },
-
-    open: async (scope, field, sealed) => {
+    /** Opens a sealed value. @throws DoesNotOpen, KeyMissing, StoreUnavailable, StoreDamaged */
+    open: async (scope: KeyScope, field: string, sealed: Sealed): Promise<string | typeof erased> => {
       const { masterKid, envelope } = takeApart(sealed);
       const context = valueContext(scope, field);
       if (scope.kind === 'reply') {
@@ -57,9 +46,11 @@ export function makeSealer(deps: DataKeysDeps): Sealer {
       if (key === 'absent') throw new KeyMissing(`the state store has lost the data key of a ${scope.kind}`);
       return openEnvelope(key, context, envelope).toString('utf8');
     },
-
-    destroy: (scope) => dataKeys.destroy(scope),
+    /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
+    destroy: (scope: LastingScope) => dataKeys.destroy(scope),
+    /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
     rewrap: () => dataKeys.rewrap(),
+    /** See `DataKeys.countByMasterKey`. */
     countByMasterKey: () => dataKeys.countByMasterKey(),
   };
 }

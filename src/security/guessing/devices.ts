@@ -5,10 +5,7 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 
 /** An account at a session epoch. What raises the epoch, a new password for example, ends the devices of before. */
-export interface DevicesOf {
-  readonly userId: string;
-  readonly epoch: number;
-}
+export type DevicesOf = { readonly userId: string; readonly epoch: number };
 
 /** A further one takes the place of one that never came back, or else of the one that was unused for the longest time. */
 export const devicesMax = 16;
@@ -31,15 +28,12 @@ type Device = z.output<typeof device>;
 export type Devices = ReturnType<typeof makeDevices>;
 
 /** Makes what remembers by their ids the devices from which an account was signed in to, for 90 days (src/security/README.md#known-devices). */
-export function makeDevices({
-  stateStore,
-  clock,
-  onFailure,
-}: {
+export function makeDevices(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly clock: Clock;
   readonly onFailure: (what: string, error: unknown) => void;
 }) {
+  const { stateStore, clock, onFailure } = deps;
   const keyOf = (userId: string) => `devices/${userId}`;
 
   function living(record: DeviceRecord | undefined, epoch: number): readonly Device[] {
@@ -79,7 +73,6 @@ export function makeDevices({
       if (!(error instanceof StoreUnavailable)) throw error;
       onFailure('the device of a sign-in was not remembered', error);
     });
-
   return {
     /** @throws StoreUnavailable */
     isKnown: async ({ userId, epoch }: DevicesOf, id: string): Promise<boolean> => {

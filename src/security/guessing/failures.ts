@@ -96,11 +96,7 @@ export function counted({ backoff }: FailureLimits, state: Failures, key: string
 }
 
 /** An attempt that counted as a failure before its check. */
-export interface Counted {
-  readonly key: string;
-  readonly before: Failures;
-  readonly after: Failures;
-}
+export type Counted = { readonly key: string; readonly before: Failures; readonly after: Failures };
 
 /**
  * Takes the failure back. After a success, all failures of the client are forgotten. After a check that decided nothing, its wait

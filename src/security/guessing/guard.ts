@@ -65,14 +65,7 @@ const [writersMax, turnsMax] = [256, 64];
  * (src/security/README.md#guessing). Known devices have a part of each, which no other client can use up.
  * @param name separates the records of this secret from those of others
  */
-export function makeGuard({
-  name,
-  limits,
-  stateStore,
-  digests,
-  clock,
-  background,
-}: {
+export function makeGuard(deps: {
   readonly name: string;
   readonly limits: FailureLimits;
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
@@ -80,6 +73,7 @@ export function makeGuard({
   readonly clock: Clock;
   readonly background: Pick<Background, 'startOnce'>;
 }) {
+  const { name, limits, stateStore, digests, clock, background } = deps;
   // All failures at a subject share a record. In sequence, the attempts of this process do not outrun each other.
   const writes = makeKeyedMutex({ waitingMax: writersMax });
   const turns = makeKeyedMutex({ waitingMax: turnsMax });

@@ -26,11 +26,7 @@ const signIns = { login: { limit: 20, seconds: 60 } };
  */
 export const guessing = {
   /** The password of an account in all its uses, by address. 100 in all: NIST SP 800-63B-4, section 3.2.2. */
-  password: {
-    client: signIns,
-    failures: ofAccount(60),
-    pool: { queue: 32, timeLimitMs: 8_000 },
-  },
+  password: { client: signIns, failures: ofAccount(60), pool: { queue: 32, timeLimitMs: 8_000 } },
   /** Mailed codes of six digits that sign in, by address. 96 in all: their chance is 1 in 10,000 a day. */
   signInCode: {
     client: signIns,

@@ -52,9 +52,8 @@ export function isCommonPassword(password: string): boolean {
 
 function isCustomaryEnding(text: string): boolean {
   const [, digits, symbolsAfter] = /^([0-9]*)([^0-9]*)$/.exec(text) ?? [];
-  if (digits !== undefined && symbolsAfter !== undefined) {
+  if (digits !== undefined && symbolsAfter !== undefined)
     return customaryDigits.has(digits) && customarySymbols.has(symbolsAfter);
-  }
   const [, symbols, digitsAfter] = /^([^0-9]+)([0-9]+)$/.exec(text) ?? [];
   return (
     symbols !== undefined &&

@@ -10,21 +10,7 @@ import type { HashReply } from './hash-worker.js';
 import { type ScryptInput, chooseScrypt } from './scrypt.js';
 
 /** Where a piece of work waits: the lanes in order, and in a lane the clients in turn. */
-export interface HashCaller {
-  readonly lane: 0 | 1 | 2;
-  readonly client: string;
-}
-
-interface HashQueue<Input, Output> {
-  /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
-  run(input: Input, caller: HashCaller): Promise<Output>;
-  /** Returns whether `run` accepts one now. */
-  hasRoom(caller: HashCaller): boolean;
-  /** Returns how many pieces of work run and wait. */
-  load(): { readonly running: number; readonly waiting: number };
-  /** Refuses what waits and what comes. */
-  close(): void;
-}
+export type HashCaller = { readonly lane: 0 | 1 | 2; readonly client: string };
 
 interface Waiting extends HashCaller {
   readonly waiter: Waiter<HashCaller>;
@@ -54,7 +40,7 @@ export function makeHashQueue<Input, Output>(options: {
   readonly nowMs: () => number;
   /** Does the work, and tells its duration without the time that a thread needs to start. */
   readonly work: (input: Input) => Promise<{ readonly output: Output; readonly tookMs: number }>;
-}): HashQueue<Input, Output> {
+}) {
   const { threads, queue, timeLimitMs, nowMs, work } = options;
   /** In the order of their turns. */
   let waiting: readonly Waiting[] = [];
@@ -65,14 +51,17 @@ export function makeHashQueue<Input, Output>(options: {
   let workMs = 0;
   const line: Line<HashCaller> = { add, next, remove, size: () => waiting.length };
   const semaphore = makeSemaphore(threads, line);
-
   return {
-    run: async (input, caller) => {
+    /** @throws Overloaded at once when it could not end in time, or later when its turn comes too late; errors of the work */
+    run: async (input: Input, caller: HashCaller): Promise<Output> => {
       if (!hasRoom(caller)) throw new Overloaded(full);
       return semaphore.run(() => workOn(input), caller);
     },
+    /** Returns whether `run` accepts one now. */
     hasRoom,
+    /** Returns how many pieces of work run and wait. */
     load: () => ({ running: semaphore.running(), waiting: waiting.length }),
+    /** Refuses what waits and what comes. */
     close: () => {
       isClosed = true;
       for (const { waiter } of waiting) waiter.refuse(new Overloaded('the service ends'));
@@ -188,7 +177,6 @@ export function makeHashPool(options: HashPoolOptions = {}) {
       return { output: Buffer.from(reply.output), tookMs: reply.tookMs };
     },
   });
-
   return {
     /** @throws Overloaded when the queue is full, or when the hash would not end in time */
     hash: (input: ScryptInput, by: TryingClient | null = null): Promise<Buffer> =>

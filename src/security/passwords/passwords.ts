@@ -30,17 +30,13 @@ export type Passwords = ReturnType<typeof makePasswords>;
  * which hashes go first, as in `HashPool`; without it one goes last.
  * @param parameters of new hashes; `passwordScrypt` when left out
  */
-export function makePasswords({
-  peppers,
-  pool,
-  randomBytes,
-  parameters = passwordScrypt,
-}: {
+export function makePasswords(deps: {
   readonly peppers: Keyring;
   readonly pool: HashPool;
   readonly randomBytes: RandomBytes;
   readonly parameters?: ScryptParameters;
 }) {
+  const { peppers, pool, randomBytes, parameters = passwordScrypt } = deps;
   const { N, r, p } = parameters;
 
   function compute(
@@ -66,7 +62,6 @@ export function makePasswords({
       const hash = await compute(password, key, { N, r, p, salt }, by);
       return formatPasswordHash({ N, r, p, pepper: kid, salt, hash });
     },
-
     /** @throws Overloaded; KeyMissing when `PEPPERS` lacks the hash's pepper; TypeError when `stored` is no hash */
     verify: async (password: string, stored: string, by?: By): Promise<PasswordVerdict> => {
       const parsed = parsePasswordHash(stored);
@@ -77,7 +72,6 @@ export function makePasswords({
       const matches = timingSafeEqual(await compute(password, pepper, parsed, by), parsed.hash);
       return { matches, needsRehash: matches && isOutdated(parsed) };
     },
-
     /** Takes as long as `verify`, for an account that does not exist. @throws Overloaded */
     verifyNone: async (password: string, by?: By): Promise<PasswordVerdict> => {
       const salt = randomBytes(saltBytes);
@@ -86,7 +80,6 @@ export function makePasswords({
       timingSafeEqual(hash, Buffer.alloc(hashBytes));
       return { matches: false, needsRehash: false };
     },
-
     /** Call it before a write, so that a check that the pool refuses leaves no record. @throws Overloaded */
     requireRoom: (by?: By): void => {
       if (!pool.hasRoom(by)) throw new Overloaded('too many passwords are being checked');

@@ -34,11 +34,7 @@ function base64(bytes: Buffer): string {
 }
 
 /** RFC 7914: cost (a power of two), block size, parallelism. Memory is 128 × N × r bytes. */
-export interface ScryptParameters {
-  readonly N: number;
-  readonly r: number;
-  readonly p: number;
-}
+export type ScryptParameters = { readonly N: number; readonly r: number; readonly p: number };
 
 export interface ScryptInput extends ScryptParameters {
   readonly password: Uint8Array;

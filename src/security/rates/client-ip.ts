@@ -22,10 +22,8 @@ export function makeClientIp(trustedProxies: readonly string[]): ClientIp {
   const ranges = trustedProxies.map(parseRange);
   const trusted = (address: Address) =>
     ranges.some((range) => address.kind() === range[0].kind() && address.match(range));
-
   const parseSocket = (socketAddress: string | undefined) =>
     parseAddress((socketAddress ?? '').replace(/%.*$/, ''));
-
   const clientIp = (socketAddress: string | undefined, forwardedFor: string | undefined): string => {
     const socket = parseSocket(socketAddress);
     if (socket === null) return unknownAddress;
@@ -54,10 +52,7 @@ export function isProxyRange(text: string): boolean {
 }
 
 /** The key that counts a client, and the factor of its limit. */
-interface IpBucket {
-  readonly key: string;
-  readonly factor: number;
-}
+type IpBucket = { readonly key: string; readonly factor: number };
 
 /** Returns the buckets of an address. IPv6 counts by /64, and by /48 with ten times the limit. */
 export function ipBuckets(ip: string): readonly IpBucket[] {
@@ -103,9 +98,8 @@ function rangeOf(text: string): Range | null {
   const length = address === null || rest.length > 0 ? null : prefixLength(address, bits);
   if (address === null || length === null) return null;
   // `parseAddress` returns mapped addresses as IPv4, so a mapped range becomes IPv4 too.
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96)
     return [address.toIPv4Address(), length - 96];
-  }
   return [address, length];
 }
 

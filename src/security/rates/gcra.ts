@@ -1,8 +1,5 @@
 /** At most `limit` at once, and in the long run `limit` every `seconds`. */
-export interface RateLimit {
-  readonly limit: number;
-  readonly seconds: number;
-}
+export type RateLimit = { readonly limit: number; readonly seconds: number };
 
 interface GcraVerdict {
   readonly allowed: boolean;

@@ -45,45 +45,25 @@ type Reservation<Name extends string> =
     };
 
 /** Counts by named limits in this process. No call waits or throws. */
-export interface RateLimiter<Name extends string> {
-  /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
-  check(name: Name, key: RateKey): RateVerdict;
-  /** Judges an attempt and counts none. */
-  probe(name: Name, key: RateKey): RateVerdict;
-  /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
-  charge(name: Name, key: RateKey, amount: number): void;
-  /**
-   * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
-   * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
-   */
-  reserve(claims: readonly RateClaim<Name>[]): Reservation<Name>;
-  /** Returns the keys in memory: of limits that fail closed, and of the others. */
-  keys(): { readonly closed: number; readonly open: number };
-}
+export type RateLimiter<Name extends string> = ReturnType<typeof makeRateLimiter<Name>>;
 
 /** Keys of all limits together. */
 const capacityDefault = 100_000;
 /** Keys that an eviction checks. */
 const evictionProbesMax = 8;
 
-interface Cell {
-  readonly id: string;
-  readonly limit: RateLimit;
-}
+type Cell = { readonly id: string; readonly limit: RateLimit };
 
 /**
  * @param capacity keys in memory: half for the limits that fail closed, so that a flood of others evicts none of them
  */
-export function makeRateLimiter<Name extends string>({
-  clock,
-  limits,
-  capacity = capacityDefault,
-}: {
+export function makeRateLimiter<Name extends string>(deps: {
   /** Its steady time counts, so a step of the wall clock changes no limit. */
   readonly clock: SteadyClock;
   readonly limits: Readonly<Record<Name, NamedLimit>>;
   readonly capacity?: number;
-}): RateLimiter<Name> {
+}) {
+  const { clock, limits, capacity = capacityDefault } = deps;
   const closedTable = makeArrivalTable(capacity / 2);
   const openTable = makeArrivalTable(capacity / 2);
   const tableOf = (name: Name) => (limits[name].failsClosed === true ? closedTable : openTable);
@@ -151,22 +131,30 @@ export function makeRateLimiter<Name extends string>({
   }
 
   return {
-    check: (name, key) => {
+    /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
+    check: (name: Name, key: RateKey): RateVerdict => {
       const nowMs = steadyMsOf(clock);
       const cells = cellsOf(name, key);
       const verdict = judge(name, cells, nowMs);
       if (!verdict.allowed) return verdict;
       return { allowed: true, retryAfterSeconds: 0, allowance: count(name, cells, nowMs) };
     },
+    /** Returns the keys in memory: of limits that fail closed, and of the others. */
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
-    charge: (name, key, amount) => {
+    /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
+    charge: (name: Name, key: RateKey, amount: number) => {
       const nowMs = steadyMsOf(clock);
       const [table, cells] = [tableOf(name), cellsOf(name, key)];
       table.makeRoom(cells.length, nowMs);
       for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs, amount));
     },
-    probe: (name, key) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
-    reserve: (claims) => {
+    /** Judges an attempt and counts none. */
+    probe: (name: Name, key: RateKey) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
+    /**
+     * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
+     * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
+     */
+    reserve: (claims: readonly RateClaim<Name>[]): Reservation<Name> => {
       const nowMs = steadyMsOf(clock);
       const reservations = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
       const verdicts = reservations.map(({ name, cells }) => judge(name, cells, nowMs));
@@ -203,16 +191,9 @@ function idOf(name: string, key: string): string {
 }
 
 /** Theoretical arrival times by key, in bounded space. */
-interface ArrivalTable {
-  size(): number;
-  get(id: string): number | undefined;
-  /** Stores the time; a full table evicts the key with the oldest count. */
-  set(id: string, arrivalMs: number): void;
-  /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
-  makeRoom(count: number, nowMs: number): boolean;
-}
+type ArrivalTable = ReturnType<typeof makeArrivalTable>;
 
-function makeArrivalTable(capacity: number): ArrivalTable {
+function makeArrivalTable(capacity: number) {
   const keysMax = Math.max(1, Math.floor(capacity));
   const arrivals = makeLru<number>(keysMax);
 
@@ -227,11 +208,13 @@ function makeArrivalTable(capacity: number): ArrivalTable {
 
   return {
     size: () => arrivals.size,
-    get: (id) => arrivals.peek(id),
-    set: (id, arrivalMs) => {
+    get: (id: string) => arrivals.peek(id),
+    /** Stores the time; a full table evicts the key with the oldest count. */
+    set: (id: string, arrivalMs: number) => {
       arrivals.set(id, arrivalMs);
     },
-    makeRoom: (count, nowMs) => {
+    /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
+    makeRoom: (count: number, nowMs: number): boolean => {
       const hasRoom = () => arrivals.size + count <= keysMax;
       if (hasRoom()) return true;
       for (const id of leastRecent(evictionProbesMax)) {

@@ -42,19 +42,14 @@ type Found = { readonly value: z.output<typeof recordSchema> } | null;
 const options: ChangeOptions = { tries: 20, unknownOutcome: 'retry' };
 
 /** Stores arrival times in the state store, under keyed digests, until they are in the past. */
-export function makeSharedRateLimiter<Name extends string>({
-  limits,
-  stateStore,
-  digests,
-  clock,
-}: {
+export function makeSharedRateLimiter<Name extends string>(deps: {
   readonly limits: Readonly<Record<Name, RateLimit>>;
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly digests: Pick<Digests, 'of'>;
   readonly clock: Clock;
 }): SharedRateLimiter<Name> {
+  const { limits, stateStore, digests, clock } = deps;
   type Claim = SharedClaim<Name>;
-
   return {
     take: async (claims, beside) => {
       const refused = await longest(claims, waitOf);

@@ -8,10 +8,7 @@ import { type Keyring, decodeBase64url } from '../../keys/rings/keyring.js';
 /** RFC 8410, section 7: the PKCS #8 wrapping of a 32-byte Ed25519 seed. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-interface Ed25519KeyPair {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-}
+type Ed25519KeyPair = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
 /** Returns the key pair of a 32-byte seed (RFC 8032, section 5.1.5). */
 export function ed25519KeyPair(seed: Buffer): Ed25519KeyPair {
@@ -64,10 +61,7 @@ export type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 
-interface Verified {
-  readonly claims: AccessClaims;
-  readonly kid: string;
-}
+type Verified = { readonly claims: AccessClaims; readonly kid: string };
 
 export type AccessTokens = ReturnType<typeof makeAccessTokens>;
 
@@ -75,19 +69,14 @@ export type AccessTokens = ReturnType<typeof makeAccessTokens>;
  * Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037).
  * @param deps.keys `JWT_KEYS`: Ed25519 seeds @param deps.issuer `PUBLIC_URL` @param deps.cacheEntriesMax verified tokens in the cache
  */
-export function makeAccessTokens({
-  keys,
-  issuer,
-  clock,
-  makeId,
-  cacheEntriesMax = 10_000,
-}: {
+export function makeAccessTokens(deps: {
   readonly keys: Keyring;
   readonly issuer: string;
   readonly clock: Clock;
   readonly makeId: () => string;
   readonly cacheEntriesMax?: number;
 }) {
+  const { keys, issuer, clock, makeId, cacheEntriesMax = 10_000 } = deps;
   const cache = makeLru<Verified>(cacheEntriesMax);
   const pairs = new Map<string, Ed25519KeyPair>();
 
@@ -136,12 +125,8 @@ export function makeAccessTokens({
   }
 
   return {
-    sign: async ({
-      userId,
-      sessionId,
-      authenticatedAt,
-      methods,
-    }: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
+    sign: async (input: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
+      const { userId, sessionId, authenticatedAt, methods } = input;
       const { kid, key } = keys.active();
       const issuedAt = toSeconds(clock.now());
       const expiresAt = issuedAt + accessTokenSeconds;
@@ -160,7 +145,6 @@ export function makeAccessTokens({
         .sign(pairOf(kid, key).privateKey);
       return { token, expiresAt: fromSeconds(expiresAt), expiresInSeconds: accessTokenSeconds };
     },
-
     /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
     verify: async (token: string): Promise<AccessTokenVerdict> => {
       if (token.length > tokenLengthMax) return invalid;
@@ -168,9 +152,7 @@ export function makeAccessTokens({
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
       // The removal of a key from the ring invalidates its cached tokens too.
-      if (cached !== undefined && keys.find(cached.kid) !== undefined) {
-        return judgeTimes(cached.claims, now);
-      }
+      if (cached !== undefined && keys.find(cached.kid) !== undefined) return judgeTimes(cached.claims, now);
       if (!isCanonical(token)) return invalid;
       try {
         const verified = await verifySignature(token, now);
@@ -182,7 +164,6 @@ export function makeAccessTokens({
         throw error;
       }
     },
-
     /** Returns the public keys (RFC 7517), the active one first. */
     jwks: async (): Promise<{ readonly keys: readonly JWK[] }> => ({
       keys: await Promise.all(

@@ -72,11 +72,7 @@ const loadHelpers = () => import('@simplewebauthn/server/helpers');
  * the response.
  */
 export function makeWebauthn({ rpId, origins }: PasskeySettings) {
-  const expected = {
-    expectedOrigin: [...origins],
-    expectedRPID: rpId,
-    requireUserVerification: true,
-  };
+  const expected = { expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
   return {
     /** Reads what the client has signed; null where it is malformed. */
     clientData: (text: string): ClientData | null => {

@@ -73,10 +73,8 @@ export const sentCategories: readonly string[] = [...sources.keys()];
  * Returns the type of an event's message; null when the service sends none; `'unknown'` for an event of a newer release,
  * which may send one.
  */
-export function messageTypeOf({
-  stream,
-  type,
-}: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
+export function messageTypeOf(input: Pick<StoredEvent, 'stream' | 'type'>): WebhookType | 'unknown' | null {
+  const { stream, type } = input;
   const types = sourceOf(stream)?.events.messages;
   if (types?.has(type) === false) return 'unknown';
   return types?.get(type) ?? null;
@@ -115,9 +113,8 @@ export function foldEvent(fold: MessageFold | null, event: StoredEvent): Message
 export function makeMessage(fold: MessageFold, event: StoredEvent): WebhookMessage {
   const [type, source] = [messageTypeOf(event), sourceOf(event.stream)];
   if (type === null || source === null) throw new Error('the event has no message');
-  if (type === 'unknown') {
+  if (type === 'unknown')
     throw new UndecodableEvent(`the stream ${event.stream} has an event of the unknown type ${event.type}`);
-  }
   // A schema that fits is the guard against a field that receivers must not see.
   const data = webhookMessages[type].data.parse(source.data(fold, event)) as JsonObject;
   return { type, timestamp: event.recordedAt.toISOString(), data };

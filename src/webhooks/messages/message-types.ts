@@ -91,14 +91,10 @@ export const webhookMessages = {
   }),
   'order.recipient_gone': message(
     'the project or the buyer of a paid order is gone, so the money bought nothing',
-    {
-      ...order,
-      reason: goneReason,
-    },
+    { ...order, reason: goneReason },
   ),
   'order.fulfilled': message('the buyer got what the plan grants', order),
   'order.fulfilment_revoked': message('the buyer lost it again', order),
-
   'share.created': message('a member shared assets', {
     ...{ ...share, ...terms },
     /** Empty for a share of a tag. */
@@ -120,7 +116,6 @@ export const webhookMessages = {
   }),
   'share.guessing_limit_reached': message('the share checks no more passwords for up to a day', share),
   'share.revoked': message('the share ended', share),
-
   'storage.created': message('a member bound a bucket', storage),
   'storage.changed': message('the configuration changed', storage),
   'storage.credentials_replaced': message('the credentials changed', storage),

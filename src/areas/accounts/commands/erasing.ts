@@ -38,9 +38,7 @@ export interface Holdings {
   endGiven(ended: EndedGifts, context: CommandContext): Promise<void>;
 }
 
-interface OfUser {
-  readonly userId: string;
-}
+type OfUser = { readonly userId: string };
 
 export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
 
@@ -50,8 +48,7 @@ export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
  * account is banned, its API keys and invitations. It does nothing otherwise. Every step is idempotent.
  * @throws StoreUnavailable
  */
-export function makeEndGivenAccess(deps: AccountDeps & { readonly holdings: Holdings }) {
-  const { handler, holdings } = deps;
+export function makeEndGivenAccess({ handler, holdings }: AccountDeps & { readonly holdings: Holdings }) {
   return async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return;

@@ -6,16 +6,14 @@ import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { erased, type Sealer } from '../../../keys/sealing/sealer.js';
 import { type EmailAddress, parseEmailAddress } from '../../../validation/email-address.js';
 import { invalid } from '../../../validation/field-problems.js';
+import { nilId } from '../../../validation/fields.js';
 import { emailAggregate } from '../domain/email/email.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { rejectUser } from '../domain/user/rejections.js';
 import { hasAddress, type RegisteredUser, userAggregate } from '../domain/user/user.js';
 
 /** A registered user, read up to the head of the stream. */
-export interface Account {
-  readonly userId: string;
-  readonly user: RegisteredUser;
-}
+export type Account = { readonly userId: string; readonly user: RegisteredUser };
 
 /**
  * Finds the account that signs in by an address (a keyed digest); null where there is none. Both cases make the same
@@ -23,22 +21,16 @@ export interface Account {
  */
 export type FindAccount = ReturnType<typeof makeFindAccount>;
 
-/** An id that no user has. Its stream is read where an address is not reserved. */
-const unusedId = '00000000-0000-0000-0000-000000000000';
-
 export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>) {
   return async (email_digest: string) => {
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
-    const userId = reservation.status === 'reserved' ? reservation.user_id : unusedId;
+    const userId = reservation.status === 'reserved' ? reservation.user_id : nilId;
     const { state: user } = await handler.load(userAggregate, userId);
     return hasAddress(user, email_digest) ? { userId, user } : null;
   };
 }
 
-interface NamedAccount {
-  readonly userId: string;
-  readonly email_digest: string;
-}
+type NamedAccount = { readonly userId: string; readonly email_digest: string };
 
 const id = z.uuid().toLowerCase();
 
@@ -111,10 +103,7 @@ export function refuseBanned({ banned }: Pick<RegisteredUser, 'banned'>): void {
 }
 
 /** The name of a person's sealed value. */
-interface PersonField {
-  readonly userId: string;
-  readonly field: string;
-}
+type PersonField = { readonly userId: string; readonly field: string };
 
 /** Seals a value for a person. @throws CommandRejected user_not_found once the person is erased */
 export async function sealForPerson(

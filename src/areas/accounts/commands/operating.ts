@@ -18,10 +18,7 @@ export interface ChangedAccount {
  */
 export type ChangeAccount = (account: string, context: CommandContext) => Promise<ChangedAccount>;
 
-interface RoleOf {
-  readonly email: string;
-  readonly role: PlatformRole;
-}
+type RoleOf = { readonly email: string; readonly role: PlatformRole };
 
 /** Makes the changes of operators to an account (docs/operate.md#commands). The actor of their events is the operator. */
 export function makeAccountChanges(

@@ -13,7 +13,6 @@ import { type AddressReservations, rejectTaken } from './email/address-reservati
 import type { VerificationIssues } from './email/email-verification.js';
 import { checkAddress, requireMailable, sealForPerson } from './finding.js';
 import type { KnownDevices } from './signing-in/known-devices.js';
-import type { SignedIn } from './signing-in/passwords.js';
 import type { Sessions } from './signing-in/sessions.js';
 
 export { nicknameLengthMax };
@@ -57,10 +56,7 @@ export function makeRegistering(
      * Registers an account. Where mail is configured, a code to the address is requested with it.
      * @throws CommandRejected invalid_request, email_taken
      */
-    register: async (
-      input: RegisterInput,
-      context: CommandContext,
-    ): Promise<SignedIn & { readonly deviceToken: string }> => {
+    register: async (input: RegisterInput, context: CommandContext) => {
       const { address, nickname } = checkRegistration(input);
       await requireMailable({ cannotMail }, address);
       const userId = derivedId(context, 'user');
@@ -117,11 +113,7 @@ export function makeRegistering(
 
 /** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
 function refuseGone(error: unknown): never {
-  if (
-    isRejection<UserRejection>(error, 'registration_abandoned') ||
-    isRejection<UserRejection>(error, 'user_not_found')
-  )
-    rejectTaken();
+  if (isRejection<UserRejection>(error, 'registration_abandoned', 'user_not_found')) rejectTaken();
   throw error;
 }
 

@@ -127,10 +127,7 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
 };
 
 /** The code that puts a former address back, and its end. */
-export interface AddressRevert {
-  readonly code: string;
-  readonly until: Date;
-}
+export type AddressRevert = { readonly code: string; readonly until: Date };
 
 /**
  * Writes a security notice. It contains no other address and no run of six digits.

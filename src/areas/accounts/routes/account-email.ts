@@ -1,22 +1,20 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { emailChangeSeconds } from '../commands/email/email-change.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 import { emailVerificationSeconds } from '../commands/email/email-verification.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const addressRevert = z
-  .strictObject({
-    email: emailField.meta({ description: 'The former address.' }),
-    code: z
-      .string()
-      .max(64)
-      .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
-  })
-  .meta({ id: 'AddressRevert' });
+const addressRevert = namedObject('AddressRevert', {
+  email: emailField.describe('The former address.'),
+  code: z
+    .string()
+    .max(64)
+    .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
+});
 
 /** Makes the routes that change an e-mail address (src/areas/accounts/README.md#unique-address, src/areas/accounts/README.md#unique-address). */
 export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
@@ -25,8 +23,8 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
   return [
     route('requestEmailChange', 'POST /api/v1/auth/email', {
       summary: 'Mail a code to a new address; nothing changes before it is confirmed',
-      request: { body: z.strictObject({ email: emailField }).meta({ id: 'EmailChange' }) },
-      replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
+      request: { body: namedObject('EmailChange', { email: emailField }) },
+      replies: { 200: json('A code is on its way.', wrapped(addressCodeSent)) },
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
       // A taken address counts, as in a registration, so that a caller cannot test many addresses.
       limit: { name: 'email_change', counts: [200, 409] },
@@ -37,8 +35,8 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
     }),
     route('confirmEmailChange', 'POST /api/v1/auth/email/confirm', {
       summary: 'Change to the new address by the code that was mailed there',
-      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailChangeConfirmation' }) },
-      replies: { 204: { description: 'The address is changed, and verified.', schema: noContent } },
+      request: { body: namedObject('EmailChangeConfirmation', { code: z.string().max(64) }) },
+      replies: { 204: empty('The address is changed, and verified.') },
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
       handler: ({ caller: { userId }, body: { code }, command }) =>
         finished(confirmEmailChange({ userId, code }, command)),
@@ -48,10 +46,9 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
       description:
         'The notice to the former address has the code, which is valid for 72 hours. The account gets this address back, and later changes are undone too. All sessions and the pending change end. A password, second factors and recovery codes that a thief may have set or may know are void.',
       request: { body: addressRevert },
-      replies: { 204: { description: 'The address is the former one.', schema: noContent } },
+      replies: { 204: empty('The address is the former one.') },
       errors: ['invalid_credentials'],
       limit: { name: 'email_revert', counts: 'all' },
-      cacheControl: 'no-store',
       handler: ({ body, command }) => finished(revertEmailChange(body, command)),
     }),
   ];
@@ -66,8 +63,8 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
       summary: 'Prove the address of the account by the code that was mailed there; it voids nothing',
       description:
         'A registration mails the code. It works for 24 hours and may be tried five times. A proved address stays proved, so a repetition is 204 too.',
-      request: { body: z.strictObject({ code: z.string().max(64) }).meta({ id: 'EmailVerification' }) },
-      replies: { 204: { description: 'The address is proved.', schema: noContent } },
+      request: { body: namedObject('EmailVerification', { code: z.string().max(64) }) },
+      replies: { 204: empty('The address is proved.') },
       errors: ['invalid_credentials', 'too_many_attempts'],
       handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
         const session = { id: sessionId, epoch: sessionEpoch };
@@ -79,7 +76,7 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
       description:
         'The code before it ends. An account gets one code a minute and six an hour, an address ten a day.',
       request: { body: noFields },
-      replies: { 200: { description: 'A code is on its way.', schema: wrapped(addressCodeSent) } },
+      replies: { 200: json('A code is on its way.', wrapped(addressCodeSent)) },
       errors: ['mail_not_configured', 'conflict', 'too_many_attempts'],
       limit: { name: 'email_change', counts: [200] },
       handler: async ({ caller: { userId }, command }) => {

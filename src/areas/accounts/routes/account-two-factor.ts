@@ -2,14 +2,14 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { SessionPasskey, TypedFactor } from '../commands/factors/second-factors.js';
 import type { RouteLimit } from '../../../http/access/limits.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { deviceToken, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const code = z
   .string()
@@ -20,7 +20,7 @@ const recoveryCode = z
   .max(64)
   .meta({ description: 'In place of `code`; good for one use.', examples: ['7QK2M-9XW4T'] });
 
-const typedCode = z.strictObject({ code }).meta({ id: 'TotpCode' });
+const typedCode = namedObject('TotpCode', { code });
 const codeUnlessPasskey = z
   .strictObject({ code: code.optional() })
   .meta({ id: 'TotpCodeUnlessPasskey', description: 'Empty with a fresh passkey.' });
@@ -32,22 +32,17 @@ const typedFactor = factorFields
   .check(
     ruled((body) => {
       oneAtMost(body);
-      if (body.code === undefined && body.recovery_code === undefined) {
+      if (body.code === undefined && body.recovery_code === undefined)
         invalid('code', 'is missing: give it, or recovery_code', 'missing');
-      }
     }),
   )
   .meta({ id: 'SecondFactor', description: 'Either `code` or `recovery_code`.' });
 
-const enrolment = z
-  .strictObject({
-    secret: z.string().meta({ description: 'Base32, for typing it into the app.' }),
-    otpauth_url: z.string().meta({ description: 'For a QR code.' }),
-  })
-  .meta({ id: 'TotpEnrolment' });
-const recoveryCodes = z
-  .strictObject({ recovery_codes: recoveryCodesOfFirst })
-  .meta({ id: 'IssuedRecoveryCodes' });
+const enrolment = namedObject('TotpEnrolment', {
+  secret: z.string().describe('Base32, for typing it into the app.'),
+  otpauth_url: z.string().describe('For a QR code.'),
+});
+const recoveryCodes = namedObject('IssuedRecoveryCodes', { recovery_codes: recoveryCodesOfFirst });
 
 const tries: RouteLimit = { name: 'two_factor', counts: 'all' };
 const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as const;
@@ -61,14 +56,11 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('enrolTotp', 'POST /api/v1/auth/2fa/totp', {
       summary: 'Make a secret for an authenticator app; confirming its first code turns TOTP on',
       request: { body: noFields },
-      replies: {
-        201: { description: 'The secret, shown this one time.', schema: wrapped(enrolment) },
-      },
+      replies: { 201: json('The secret, shown this one time.', wrapped(enrolment)) },
       errors: ['conflict'],
       idempotent: true,
       // The secret that is in use is not shown again.
       isGone: (_, { caller: { factors } }) => factors.totp,
-      cacheControl: 'no-store',
       handler: async ({ caller: { userId }, command }) => {
         const { secret, url } = await enrolTotp({ userId }, command);
         return { status: 201, body: wrap({ secret, otpauth_url: url }) };
@@ -78,14 +70,13 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       summary: 'Turn TOTP on with the first code, which passes the second factor too',
       request: { body: typedCode },
       replies: {
-        200: {
-          description: 'The recovery codes that come with the first factor of the account.',
-          schema: wrapped(recoveryCodes),
-        },
+        200: json(
+          'The recovery codes that come with the first factor of the account.',
+          wrapped(recoveryCodes),
+        ),
       },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, code: body.code };
@@ -96,7 +87,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('removeTotp', 'POST /api/v1/auth/2fa/totp/remove', {
       summary: 'Turn TOTP off; without a passkey, the recovery codes end too',
       request: { body: factorUnlessPasskey },
-      replies: { 204: { description: 'No code of the app counts any more.', schema: noContent } },
+      replies: { 204: empty('No code of the app counts any more.') },
       errors: refusals,
       limit: tries,
       deviceOf,
@@ -108,10 +99,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
     route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
       summary: 'Replace the recovery codes',
       request: { body: codeUnlessPasskey },
-      replies: { 200: { description: 'The recovery codes.', schema: wrapped(recoveryCodes) } },
+      replies: { 200: json('The recovery codes.', wrapped(recoveryCodes)) },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller, client, device: known, body, command }) => {
         const factor = factorOrPasskey(body, caller);
@@ -127,14 +117,13 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       description: 'A recovery code counts as a passkey, too.',
       request: { body: typedFactor },
       replies: {
-        200: {
-          description: "The session's tokens from now on.",
-          schema: wrapped(z.strictObject({ tokens, device_token: deviceToken })),
-        },
+        200: json(
+          "The session's tokens from now on.",
+          wrapped(z.strictObject({ tokens, device_token: deviceToken })),
+        ),
       },
       errors: refusals,
       limit: tries,
-      cacheControl: 'no-store',
       deviceOf,
       handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const tried = { userId, sessionId, clientIp: client, known, factor: factorOf(body) };

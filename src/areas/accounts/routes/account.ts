@@ -6,9 +6,8 @@ import { meResource } from '../../../../projections/accounts/users/resource.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
-import { type Route, finished, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, routesOf } from '../../../http/route.js';
 import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { nicknameLengthMax } from '../commands/registering.js';
 
 const registration = z.strictObject({
@@ -46,12 +45,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
       description:
         'Where the mail server lacks SMTPUTF8, an address with other than ASCII characters before its @ is 400 at `email`.',
       request: { body: registration.check(rules).meta({ id: 'Registration' }) },
-      replies: {
-        201: {
-          description: 'The user, and tokens of a first session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 201: json('The user, and tokens of a first session.', wrapped(signedIn)) },
       errors: ['email_taken', 'conflict'],
       limit: [
         { name: 'register', counts: [201, 409] },
@@ -62,7 +56,6 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
       check: ({ body }) => {
         checkRegistration(withoutNone(body));
       },
-      cacheControl: 'no-store',
       handler: async ({ body, client, userAgent, command }) => {
         const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
         return { status: 201, body: wrap(presentSignedIn(registered)) };
@@ -70,7 +63,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
     }),
     route('getMe', 'GET /api/v1/auth/me', {
       summary: 'The signed-in user',
-      replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
+      replies: { 200: json('The user.', wrapped(meResource)) },
       entityTag: true,
       handler: async ({ caller }) => {
         const found = await users.present(caller.user.document);
@@ -102,9 +95,8 @@ export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands)
     route('changeMe', 'PATCH /api/v1/auth/me', {
       summary: 'Change the own profile',
       request: { body: profileChange },
-      replies: { 200: { description: 'The user.', schema: wrapped(meResource) } },
+      replies: { 200: json('The user.', wrapped(meResource)) },
       ifMatch: true,
-      entityTag: true,
       handler: async ({ caller: { userId, user }, body: { nickname }, expectedRevision, command }) => {
         const { resource, revision } = await changeProfile({ userId, nickname }, command, {
           expectedRevision,
@@ -114,7 +106,7 @@ export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands)
     }),
     route('eraseMe', 'DELETE /api/v1/auth/me', {
       summary: 'Delete the own account, the data of the person, and the projects without another member',
-      replies: { 204: { description: 'The account is gone.', schema: noContent } },
+      replies: { 204: empty('The account is gone.') },
       errors: ['conflict'],
       handler: ({ caller: { userId }, command }) => finished(eraseUser({ userId }, command)),
     }),

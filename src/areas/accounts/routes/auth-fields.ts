@@ -4,6 +4,7 @@ import type { KnownDevices } from '../commands/signing-in/known-devices.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { isSignInCode } from '../commands/signing-in/try-login-code.js';
 import { parseEmailAddress } from '../../../validation/email-address.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 /** A valid e-mail address. The schema refuses other texts before any look-up of an account. */
 export const emailField = z
@@ -27,7 +28,7 @@ export const givenDeviceToken = z
   .string()
   .max(512)
   .optional()
-  .meta({ description: '`device_token` of an earlier sign-in.' });
+  .describe('`device_token` of an earlier sign-in.');
 
 export const newPassword = knownPassword.meta({
   minLength: 10,
@@ -42,12 +43,10 @@ export const newPassword = knownPassword.meta({
 export const resendSeconds = 60;
 
 /** `data` of a request for a code that proves an address. */
-export const addressCodeSent = z
-  .strictObject({
-    expires_in: z.int().positive().meta({ description: 'Seconds that the code is good for.' }),
-    resend_after: z.int().positive().meta({ description: 'Seconds until another one can be asked for.' }),
-  })
-  .meta({ id: 'AddressCodeSent' });
+export const addressCodeSent = namedObject('AddressCodeSent', {
+  expires_in: z.int().positive().describe('Seconds that the code is good for.'),
+  resend_after: z.int().positive().describe('Seconds until another one can be asked for.'),
+});
 
 /** Returns `data` of a sign-in. */
 export function presentSignedIn({ user, tokens, deviceToken: device_token }: SignedIn) {
@@ -64,7 +63,7 @@ export function deviceOfSession(knownDevices: Pick<KnownDevices, 'ofSession'>) {
 export const recoveryCodesOfFirst = z
   .array(z.string())
   .nullable()
-  .meta({ description: 'Ten codes, shown this one time. Null for a later factor, whose account has codes.' });
+  .describe('Ten codes, shown this one time. Null for a later factor, whose account has codes.');
 
 /** Copies the codes for a reply. */
 export function shownCodes(codes: readonly string[] | null): string[] | null {

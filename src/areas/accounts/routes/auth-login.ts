@@ -1,19 +1,21 @@
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { noContent } from '../../../http/replies/reply.js';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const credentials = z
-  .strictObject({ email: emailField, password: knownPassword, device_token: givenDeviceToken })
-  .meta({ id: 'Credentials' });
+const credentials = namedObject('Credentials', {
+  email: emailField,
+  password: knownPassword,
+  device_token: givenDeviceToken,
+});
 
 const refreshRequest = z.strictObject({ refresh_token: z.string().min(1).max(512) });
 
 const logoutRequest = z.strictObject({
-  all: z.boolean().default(false).meta({ description: 'End all sessions of the user.' }),
+  all: z.boolean().default(false).describe('End all sessions of the user.'),
 });
 
 /** Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account). */
@@ -25,15 +27,9 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       description:
         'After 5 failures for one account from one client further tries have to wait: 1 second, doubling to 15 minutes.',
       request: { body: credentials },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 200: json('The user, and tokens of a new session.', wrapped(signedIn)) },
       errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
       limit: { name: 'login', counts: 'all' },
-      cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
       handler: async ({ body: { email, password }, client, device: known, userAgent, command }) =>
         ok(
@@ -47,42 +43,33 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       description:
         'A refresh token is replaced when it is used. Until 10 seconds after its successor was used, it gives the same successor; a later use ends the session, because someone else may have it.',
       request: { body: refreshRequest },
-      replies: {
-        200: { description: 'The new tokens of the session.', schema: wrapped(z.strictObject({ tokens })) },
-      },
+      replies: { 200: json('The new tokens of the session.', wrapped(z.strictObject({ tokens }))) },
       errors: ['invalid_token', 'refresh_token_reused', 'conflict'],
       limit: { name: 'refresh', counts: 'all' },
-      cacheControl: 'no-store',
       handler: async ({ body, command }) =>
         ok(wrap({ tokens: await refresh({ refreshToken: body.refresh_token }, command) })),
     }),
     route('logout', 'POST /api/v1/auth/logout', {
       summary: 'Sign out, here or everywhere',
       request: { body: logoutRequest },
-      replies: { 204: { description: 'The session has ended.', schema: noContent } },
+      replies: { 204: empty('The session has ended.') },
       handler: ({ body: { all }, caller: { userId, sessionId }, command }) =>
         finished(logout({ userId, sessionId, all }, command)),
     }),
   ];
 }
 
-const codeRequest = z
-  .strictObject({ email: emailField, device_token: givenDeviceToken })
-  .meta({ id: 'EmailCodeRequest' });
+const codeRequest = namedObject('EmailCodeRequest', { email: emailField, device_token: givenDeviceToken });
 
-const codeLogin = z
-  .strictObject({
-    email: emailField,
-    code: signInCode,
-    device_token: givenDeviceToken,
-  })
-  .meta({ id: 'EmailCodeLogin' });
+const codeLogin = namedObject('EmailCodeLogin', {
+  email: emailField,
+  code: signInCode,
+  device_token: givenDeviceToken,
+});
 
 /** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
 export function makeEmailCodeRoutes(
-  deps: AccountCommands & {
-    readonly mailConfigured: boolean;
-  },
+  deps: AccountCommands & { readonly mailConfigured: boolean },
 ): readonly Route[] {
   const { sendEmailCode, loginByEmailCode, knownDevices, mailConfigured } = deps;
   const route = routesOf({ tag: 'Accounts' });
@@ -93,10 +80,10 @@ export function makeEmailCodeRoutes(
         'The reply does not tell whether there is an account. An address gets one code a minute and six an hour; further requests are answered alike and send nothing.',
       request: { body: codeRequest },
       replies: {
-        200: {
-          description: 'Seconds that a code lives, and after which another may be asked for.',
-          schema: wrapped(z.strictObject({ expires_in: z.int(), resend_after: z.int() })),
-        },
+        200: json(
+          'Seconds that a code lives, and after which another may be asked for.',
+          wrapped(z.strictObject({ expires_in: z.int(), resend_after: z.int() })),
+        ),
       },
       errors: ['mail_not_configured'],
       lacks: () =>
@@ -105,7 +92,6 @@ export function makeEmailCodeRoutes(
         { name: 'email_code', counts: [200] },
         { name: 'email_code_day', counts: [200] },
       ],
-      cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
       handler: async ({ body: { email }, device: known, command }) =>
         ok(wrap(await sendEmailCode({ email, known }, command))),
@@ -115,15 +101,9 @@ export function makeEmailCodeRoutes(
       description:
         'A code of six digits works once, for 10 minutes and five attempts; one of 20 characters for an hour. As the first proof of the address it voids the password, sessions and second factors of before, and takes back what the account gave: API keys, invitations and members. `POST /auth/email/verify` proves an address and voids nothing. `POST /auth/password` then sets a password without the current one.',
       request: { body: codeLogin },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      replies: { 200: json('The user, and tokens of a new session.', wrapped(signedIn)) },
       errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
-      cacheControl: 'no-store',
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
       handler: async ({ body: { email, code }, client, device: known, userAgent, command }) =>
         ok(

@@ -1,11 +1,10 @@
 import type { AccountDeps } from '../deps.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-fields.js';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
 import { invalid } from '../../../validation/field-problems.js';
@@ -14,17 +13,12 @@ import { authenticationResponse, lacksPasskeys, requestOptions } from './passkey
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 
-const passwordChange = z
-  .strictObject({
-    current_password: knownPassword
-      .meta({
-        description:
-          'May be left out within 15 minutes of signing in by a mailed code: that is the password reset.',
-      })
-      .optional(),
-    new_password: newPassword,
-  })
-  .meta({ id: 'PasswordChange' });
+const passwordChange = namedObject('PasswordChange', {
+  current_password: knownPassword
+    .describe('May be left out within 15 minutes of signing in by a mailed code: that is the password reset.')
+    .optional(),
+  new_password: newPassword,
+});
 
 /** Makes the routes of a user's sessions, and of the password change that ends them (src/areas/accounts/README.md#sessions). */
 export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'sessions'>): readonly Route[] {
@@ -34,7 +28,7 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
     route('listSessions', 'GET /api/v1/auth/sessions', {
       summary: "The caller's sessions, newest first",
       request: { query: pageQuery },
-      replies: { 200: { description: 'A page of sessions.', schema: wrapped(pageOf(session)) } },
+      replies: { 200: json('A page of sessions.', wrapped(pageOf(session))) },
       handler: async ({ query, caller: { userId, sessionId, user }, command: { time } }) => {
         const page = await readPage(query, (wanted) => sessions.list({ ...user, id: userId }, wanted, time));
         const items = page.items.map((item) => ({ ...item, current: item.id === sessionId }));
@@ -44,14 +38,14 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
     route('revokeSession', 'DELETE /api/v1/auth/sessions/:sessionId', {
       summary: 'End one of the caller’s sessions',
       request: { params: sessionParams },
-      replies: { 204: { description: 'The session has ended.', schema: noContent } },
+      replies: { 204: empty('The session has ended.') },
       handler: ({ params: { sessionId }, caller: { userId }, command }) =>
         finished(revokeSession({ userId, sessionId }, command)),
     }),
     route('changePassword', 'POST /api/v1/auth/password', {
       summary: 'Change the password, which ends all other sessions',
       request: { body: passwordChange },
-      replies: { 204: { description: 'The password is the new one.', schema: noContent } },
+      replies: { 204: empty('The password is the new one.') },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'login', counts: 'all' },
       deviceOf: deviceOfSession(knownDevices),
@@ -74,29 +68,24 @@ export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'ses
 const presentedProof = z
   .strictObject({
     password: knownPassword.optional(),
-    code: signInCode
-      .optional()
-      .meta({ description: 'From `POST /auth/email-code/send` for the own address.' }),
+    code: signInCode.optional().describe('From `POST /auth/email-code/send` for the own address.'),
     passkey: authenticationResponse
       .optional()
-      .meta({ description: 'To the options of `POST /auth/reauthenticate/options`.' }),
+      .describe('To the options of `POST /auth/reauthenticate/options`.'),
   })
   .check(
     ruled((body) => {
       const [first, second] = Object.entries(body).filter(([, proof]) => proof !== undefined);
       if (first === undefined) invalid('password', 'is missing: give it, code or passkey', 'missing');
-      if (second !== undefined) {
+      if (second !== undefined)
         invalid(second[0], `cannot be given beside ${first[0]}: leave one of them out`, 'not_allowed');
-      }
     }),
   )
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
 /** Makes the route that proves the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication). */
 export function makeReauthenticationRoutes(
-  deps: AccountCommands & {
-    readonly passkeys: object | null;
-  },
+  deps: AccountCommands & { readonly passkeys: object | null },
 ): readonly Route[] {
   const { reauthenticate, passkeyOptions, knownDevices, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
@@ -104,10 +93,9 @@ export function makeReauthenticationRoutes(
     route('getReauthenticationOptions', 'POST /api/v1/auth/reauthenticate/options', {
       summary: 'Ask for a challenge to authenticate again by a passkey',
       request: { body: noFields },
-      replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
+      replies: { 200: json('Options for the browser.', wrapped(requestOptions)) },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),
-      cacheControl: 'no-store',
       handler: ({ caller: { sessionId }, command: { time } }) => {
         const publicKey = passkeyOptions.forSignIn({ purpose: 'reauthenticate', sessionId }, time);
         return ok(wrap({ publicKey }));
@@ -119,7 +107,7 @@ export function makeReauthenticationRoutes(
       description:
         'The way on after 403 `reauthentication_required`, and with `passkey` after 403 `two_factor_required`: a passkey passes every factor.',
       request: { body: presentedProof },
-      replies: { 204: { description: 'The session is fresh for 15 minutes.', schema: noContent } },
+      replies: { 204: empty('The session is fresh for 15 minutes.') },
       errors: [
         'invalid_credentials',
         'too_many_attempts',
@@ -127,7 +115,6 @@ export function makeReauthenticationRoutes(
         'passkeys_not_configured',
       ],
       limit: { name: 'login', counts: 'all' },
-      cacheControl: 'no-store',
       deviceOf: deviceOfSession(knownDevices),
       handler: ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
         const presented = proofOf(body);

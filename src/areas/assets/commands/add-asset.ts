@@ -48,12 +48,10 @@ export function makeOpenAssetStorage(deps: { readonly openStorage: Pick<OpenStor
   const { openStorage } = deps;
   return async ({ storage_id: storageId }: { readonly storage_id: string }) => {
     const opened = await openStorage.serving(storageId);
-    if (opened === null) {
+    if (opened === null)
       return rejectAsset('asset_storage_unusable', 'the storage that keeps the asset has been deleted');
-    }
-    if (opened.storage.status === 'disabled') {
+    if (opened.storage.status === 'disabled')
       rejectAsset('asset_storage_unusable', 'the storage that keeps the asset is disabled');
-    }
     return opened;
   };
 }
@@ -86,10 +84,7 @@ export const assetRules = {
  * capacity_exceeded, object_key_taken
  */
 export function makeAddAsset(
-  deps: AssetDeps & {
-    readonly capacity: Pick<Capacity, 'judged'>;
-    readonly objectKeys: ObjectKeys;
-  },
+  deps: AssetDeps & { readonly capacity: Pick<Capacity, 'judged'>; readonly objectKeys: ObjectKeys },
 ) {
   const { handler, assets, projects, capacity, objectKeys } = deps;
   return async ({ projectId, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
@@ -114,10 +109,7 @@ export function makeAddAsset(
     return assets.after(documents);
   };
 
-  async function findStorage(
-    projectId: string,
-    named: string | undefined,
-  ): Promise<{ readonly payerId: string; readonly storage_id: string; readonly storage: ExistingStorage }> {
+  async function findStorage(projectId: string, named: string | undefined) {
     const project = await projects.access(projectId);
     if (project === null) return rejectProject('project_not_found', 'there is no such project');
     const id = named ?? project.defaultStorageId;
@@ -127,9 +119,8 @@ export function makeAddAsset(
         ? rejectAsset('no_default_storage', 'storage_id is missing, and the project has no default storage')
         : rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
     }
-    if (storage.status === 'disabled') {
+    if (storage.status === 'disabled')
       rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
-    }
     return { payerId: project.document.body.billed_to, storage_id: id, storage };
   }
 

@@ -21,10 +21,7 @@ import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 
-export interface AssetAddress {
-  readonly projectId: string;
-  readonly assetId: string;
-}
+export type AssetAddress = { readonly projectId: string; readonly assetId: string };
 
 type Options = Pick<HandleOptions, 'expectedRevision'>;
 

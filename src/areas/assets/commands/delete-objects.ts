@@ -21,10 +21,7 @@ export type DeleteObjects = ReturnType<typeof makeDeleteObjects>;
 const storagesMax = 100;
 
 /** A storage that leads to a bucket, as far as the name of the bucket says it. */
-interface Binding {
-  readonly storageId: string;
-  readonly basePath: string;
-}
+type Binding = { readonly storageId: string; readonly basePath: string };
 
 export function makeDeleteObjects(
   deps: AssetDeps & {

@@ -9,7 +9,7 @@ import type { AssetDescription } from '../domain/asset/events.js';
 import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js';
 import { describeListRefusal } from '../../storages/domain/delivery/test-failure.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
-import type { ListAnswer, ListedObject } from '../../storages/bucket/objects/list-objects.js';
+import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import type { AssetDeps } from '../deps.js';
 import { showsSomething, withoutReordering } from '../../../validation/text.js';
@@ -41,10 +41,7 @@ export type SkipReason =
   | 'key_unconfirmed'
   | 'name_not_possible';
 
-export interface SkippedObject {
-  readonly object_key: string;
-  readonly reason: SkipReason;
-}
+export type SkippedObject = { readonly object_key: string; readonly reason: SkipReason };
 
 export interface ImportedPage {
   readonly added: readonly AssetResource[];
@@ -94,9 +91,8 @@ export function makeImportAssets(deps: ImportDeps) {
     capacity.requireFresh();
     const payerId = await payerOf(projectId);
     const opened = await openAssetStorage({ storage_id: storageId });
-    if (opened.storage.projectId !== projectId) {
+    if (opened.storage.projectId !== projectId)
       rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
-    }
     const { objects, next } = await list(opened, input);
     // A page that has changed since without its last object is read from its beginning.
     const begin = objects.findIndex(({ text }) => text === cursor?.read) + 1;
@@ -143,19 +139,14 @@ export function makeImportAssets(deps: ImportDeps) {
     return { read, added, skipped };
   }
 
-  async function list(
-    { urls, storage }: OpenedStorage,
-    { prefix, cursor, limit }: ImportInput,
-  ): Promise<Extract<ListAnswer, { kind: 'listed' }>> {
+  async function list({ urls, storage }: OpenedStorage, { prefix, cursor, limit }: ImportInput) {
     const { provider, base_path: basePath } = storage.configuration;
     const page = { prefix: wholeKey(basePath, prefix), token: cursor?.token ?? null, limit };
     const answer = await listObjects({ urls, provider, ...page });
-    if (answer.kind === 'away') {
+    if (answer.kind === 'away')
       return rejectAsset('bucket_unavailable', 'the bucket did not answer, or reported an error; try again');
-    }
-    if (answer.kind === 'expired') {
+    if (answer.kind === 'expired')
       return rejectAsset('cursor_expired', 'the bucket no longer takes this cursor; begin again without one');
-    }
     if (answer.kind === 'refused') return rejectAsset('bucket_refused', describeListRefusal(answer.failure));
     return answer;
   }
@@ -191,19 +182,15 @@ export function makeImportAssets(deps: ImportDeps) {
     }
 
     /** Returns the reading under which the bucket has the object; null where it names none in time. */
-    async function confirm(
-      { isSure, readings, size, entity_tag }: ListedObject,
-      key: string,
-    ): Promise<{ readonly key: string; readonly entity_tag: string | null } | null> {
+    async function confirm({ isSure, readings, size, entity_tag }: ListedObject, key: string) {
       if (isSure) return { key, entity_tag };
       for (const reading of readings) {
         const answer = await headObject({ urls, provider, key: reading }, signal).catch((error: unknown) => {
           if (signal.aborted) return null;
           throw error;
         });
-        if (answer?.kind === 'found' && answer.object.size === size) {
+        if (answer?.kind === 'found' && answer.object.size === size)
           return { key: reading, entity_tag: answer.object.entity_tag };
-        }
       }
       return null;
     }
@@ -234,10 +221,7 @@ export function makeImportAssets(deps: ImportDeps) {
   }
 }
 
-interface NewAsset {
-  readonly entity_tag: string | null;
-  readonly description: AssetDescription;
-}
+type NewAsset = { readonly entity_tag: string | null; readonly description: AssetDescription };
 
 interface Page {
   readonly payerId: string;
@@ -258,9 +242,8 @@ function seenAt(
 ): ImportCursor['seen'] {
   if (hasAdded) return { token, left: 1, pages: 1 };
   if (read !== null) return seen;
-  if (token === asked || token === seen.token) {
+  if (token === asked || token === seen.token)
     rejectAsset('bucket_refused', describeListRefusal({ code: 'list_unusable', hint: null }));
-  }
   if (seen.left > 1) return { ...seen, left: seen.left - 1 };
   return { token, left: seen.pages * 2, pages: seen.pages * 2 };
 }

@@ -27,8 +27,7 @@ type ClaimRecord = z.output<typeof recordSchema>;
 /** Gives each object of a storage to one asset, also when processes race: src/areas/assets/README.md#object-keys. */
 export type ObjectKeys = ReturnType<typeof makeObjectKeys>;
 
-export function makeObjectKeys(deps: AssetDeps) {
-  const { stateStore, handler, assets, clock } = deps;
+export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps) {
   return {
     /** Claims the objects and appends. @throws CommandRejected object_key_taken; Overloaded; the errors of `append` */
     claiming<Result>({ storageId, keys, ...by }: ClaimedObjects, append: () => Promise<Result>) {

@@ -140,9 +140,8 @@ function lineEnd(bytes: Buffer, from: number): number {
 function* boundLines(bytes: Buffer): Generator<PlaylistStep, void> {
   let [lines, begin] = [1, 0];
   for (let at = 0; at < bytes.length; at += 1) {
-    if (at - begin === lineMax && bytes[at] !== lf && bytes[at] !== cr) {
+    if (at - begin === lineMax && bytes[at] !== lf && bytes[at] !== cr)
       refuse(lines, `has more than ${lineMax} bytes`);
-    }
     if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) {
       lines += 1;
       begin = at + 1;

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
 import type { ImportCursor } from '../commands/import-assets.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const wholeKeyMax = 1_024;
 
@@ -46,51 +47,46 @@ function readJson(bytes: Buffer): unknown {
   }
 }
 
-const assetImport = z
-  .strictObject({
-    storage_id: z.uuid().toLowerCase(),
-    prefix: z
-      .string()
-      .max(wholeKeyMax)
-      .meta({
-        description: "The beginning of the keys below the storage's base_path; left out: all.",
-        examples: ['2026/'],
-      })
-      .optional(),
-    cursor: cursor.optional().meta({ description: '`next_cursor` of the page before.' }),
-    limit: z
-      .int()
-      .min(1)
-      .max(200)
-      .meta({ description: 'How many objects the page lists at most; left out: 100.' })
-      .optional(),
-  })
-  .meta({ id: 'AssetImport' });
+const assetImport = namedObject('AssetImport', {
+  storage_id: z.uuid().toLowerCase(),
+  prefix: z
+    .string()
+    .max(wholeKeyMax)
+    .meta({
+      description: "The beginning of the keys below the storage's base_path; left out: all.",
+      examples: ['2026/'],
+    })
+    .optional(),
+  cursor: cursor.optional().describe('`next_cursor` of the page before.'),
+  limit: z
+    .int()
+    .min(1)
+    .max(200)
+    .describe('How many objects the page lists at most; left out: 100.')
+    .optional(),
+});
 
-const importedAssets = z
-  .strictObject({
-    added: z.array(assetResource),
-    skipped: z.array(
-      z.strictObject({
-        object_key: z.string(),
-        reason: z
-          .enum([
-            'already_an_asset',
-            'being_deleted',
-            'not_a_file',
-            'key_not_possible',
-            'key_unconfirmed',
-            'name_not_possible',
-          ])
-          .meta({
-            description:
-              '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key.',
-          }),
-      }),
-    ),
-    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
-  })
-  .meta({ id: 'ImportedAssets' });
+const importedAssets = namedObject('ImportedAssets', {
+  added: z.array(assetResource),
+  skipped: z.array(
+    z.strictObject({
+      object_key: z.string(),
+      reason: z
+        .enum([
+          'already_an_asset',
+          'being_deleted',
+          'not_a_file',
+          'key_not_possible',
+          'key_unconfirmed',
+          'name_not_possible',
+        ])
+        .describe(
+          '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key.',
+        ),
+    }),
+  ),
+  next_cursor: z.string().nullable().describe('Null on the last page.'),
+});
 
 /** Makes the route that adds the objects of a bucket (src/areas/assets/README.md#importing). */
 export function makeAssetImportRoutes({ importAssets }: AssetCommands): readonly Route[] {
@@ -100,7 +96,7 @@ export function makeAssetImportRoutes({ importAssets }: AssetCommands): readonly
       description:
         'The key of the storage needs the right to list. A page may end early, or be empty, with a `next_cursor`. A repeated page adds nothing twice. After 409 `cursor_expired`, begin again without a cursor. When the capacity ends, the message of the 409 says how many objects were added.',
       request: { params: projectParams, body: assetImport },
-      replies: { 200: { description: 'What the page added and skipped.', schema: importedAssets } },
+      replies: { 200: json('What the page added and skipped.', importedAssets) },
       errors: ['conflict', 'cursor_expired', 'capacity_exceeded', 'bucket_unavailable'],
       handler: async ({ params: { projectId }, body, command }) => {
         const { storage_id: storageId, prefix = '', cursor: from = null, limit = 100 } = body;

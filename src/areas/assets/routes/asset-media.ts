@@ -3,44 +3,36 @@ import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { hexDigest } from '../../../validation/fields.js';
 import { mediaLink } from '../../../http/resources.js';
-import { type Route, current, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, json, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
 import { uploadUrl } from '../commands/uploads/issue-upload-url.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const uploadRequest = z
-  .strictObject({
-    rendition: z
-      .string()
-      .max(32)
-      .meta({ description: "The kind of a rendition; left out: the asset's own file." })
-      .optional(),
-    language: z
-      .string()
-      .max(35)
-      .meta({ description: 'Of subtitles, where the asset has them in several languages.' })
-      .optional(),
-  })
-  .meta({ id: 'UploadRequest' });
+const uploadRequest = namedObject('UploadRequest', {
+  rendition: z
+    .string()
+    .max(32)
+    .describe("The kind of a rendition; left out: the asset's own file.")
+    .optional(),
+  language: z
+    .string()
+    .max(35)
+    .describe('Of subtitles, where the asset has them in several languages.')
+    .optional(),
+});
 
-const uploadConfirmation = z
-  .strictObject({
-    sha256: hexDigest
-      .meta({ description: 'SHA-256 of the file in hexadecimal, where the client computed it.' })
-      .optional(),
-  })
-  .meta({ id: 'UploadConfirmation' });
+const uploadConfirmation = namedObject('UploadConfirmation', {
+  sha256: hexDigest.describe('SHA-256 of the file in hexadecimal, where the client computed it.').optional(),
+});
 
-const mediaRequest = z
-  .strictObject({
-    disposition: z
-      .enum(['inline', 'attachment'])
-      .meta({
-        description:
-          'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'MediaRequest' });
+const mediaRequest = namedObject('MediaRequest', {
+  disposition: z
+    .enum(['inline', 'attachment'])
+    .describe(
+      'Whether browsers are to show the files (the default) or to save them. What could run scripts is always saved.',
+    )
+    .optional(),
+});
 
 /** Makes the routes of assets' signed URLs (src/areas/shares/README.md#media-urls). */
 export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
@@ -52,9 +44,8 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       description:
         "Media type and size are signed. Refused while the assets of the project's payer are larger than their capacity.",
       request: { body: uploadRequest },
-      replies: { 200: { description: 'The request to make.', schema: uploadUrl } },
+      replies: { 200: json('The request to make.', uploadUrl) },
       errors: ['conflict', 'capacity_exceeded'],
-      cacheControl: 'no-store',
       handler: async ({ params, body: { rendition, language }, command }) =>
         ok(await issueUploadUrl({ ...params, rendition, language }, command)),
     }),
@@ -63,7 +54,7 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       description:
         'Shares open only for an asset whose `upload` is `complete`. The service also asks some time after each `upload-url`.',
       request: { body: uploadConfirmation },
-      replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
+      replies: { 200: json('The asset, with its new `upload`.', assetResource) },
       errors: ['conflict', 'bucket_unavailable'],
       entityTag: true,
       handler: async ({ params, body: { sha256 = null }, command }) =>
@@ -73,13 +64,12 @@ export function makeAssetMediaRoutes(deps: AssetCommands): readonly Route[] {
       summary: 'URLs to fetch the files of an asset from, for 15 minutes at least',
       request: { body: mediaRequest },
       replies: {
-        200: {
-          description: 'A URL for the own file (`original`) and for each rendition.',
-          schema: z.strictObject({ media: z.array(mediaLink) }),
-        },
+        200: json(
+          'A URL for the own file (`original`) and for each rendition.',
+          z.strictObject({ media: z.array(mediaLink) }),
+        ),
       },
       errors: ['conflict'],
-      cacheControl: 'no-store',
       handler: async ({ params, body: { disposition = 'inline' } }) =>
         ok({ media: await issueMediaLinks({ ...params, disposition }) }),
     }),

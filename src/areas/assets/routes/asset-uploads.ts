@@ -2,9 +2,8 @@ import type { AssetCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import { multipartUpload } from '../commands/uploads/start-upload.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath, renditionFields } from './assets.js';
 
 const renditionParams = assetParams.extend({ kind: z.string() });
@@ -26,9 +25,8 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
       description:
         'An asset has one rendition of a kind, and `subtitles` one in each language. The object is then uploaded by `upload-url`, or is in the bucket already.',
       request: { body: rendition },
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      replies: { 200: json('The asset.', assetResource) },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
-      entityTag: true,
       ifMatch: true,
       handler: async ({ params: { kind, ...asset }, body, command, expectedRevision }) =>
         current(
@@ -38,8 +36,7 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
     route('removeAssetRendition', 'DELETE', {
       summary: 'Remove a rendition of an asset; its object stays in the bucket',
       request: { query: z.object({ language }), body: z.undefined() },
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
-      entityTag: true,
+      replies: { 200: json('The asset.', assetResource) },
       ifMatch: true,
       handler: async ({ params, query, command, expectedRevision }) =>
         current(
@@ -56,22 +53,14 @@ const uploadsPath = `${assetsPath}/:assetId/uploads`;
 const uploadPath = `${uploadsPath}/:uploadId`;
 
 const partsQuery = z.object({
-  after: z.coerce.number().int().min(0).max(10_000).default(0).meta({
-    description: '`next_after` of the page before.',
-  }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(100)
-    .meta({ description: 'How many parts at most.' }),
+  after: z.coerce.number().int().min(0).max(10_000).default(0).describe('`next_after` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('How many parts at most.'),
 });
 
 /** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */
 export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
   const { startUpload, listUploadParts, isUploadOpen, completeUpload, abortUpload } = deps;
-  const page = { description: 'A page of the parts.', schema: multipartUpload };
+  const page = json('A page of the parts.', multipartUpload);
   const route = routesOf({ tag: 'Assets', params: uploadParams });
   return [
     route('startUpload', `POST ${uploadsPath}`, {
@@ -82,7 +71,6 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
       idempotent: true,
       isGone: async ({ id }, { params }) => !(await isUploadOpen({ ...params, uploadId: id })),
-      cacheControl: 'no-store',
       handler: async ({ params, query, command }) => ok(await startUpload({ ...params, ...query }, command)),
     }),
     route('listUploadParts', `GET ${uploadPath}`, {
@@ -90,7 +78,6 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       request: { query: partsQuery },
       replies: { 200: page },
       errors: ['conflict', 'capacity_exceeded', 'bucket_unavailable'],
-      cacheControl: 'no-store',
       handler: async ({ params, query }) => ok(await listUploadParts({ ...params, ...query })),
     }),
     route('completeUpload', `POST ${uploadPath}/complete`, {
@@ -98,14 +85,14 @@ export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
       description:
         'The service reads the entity tags of the parts from the bucket, and then asks for the object.',
       request: { body: noFields },
-      replies: { 200: { description: 'The asset, with its new `upload`.', schema: assetResource } },
+      replies: { 200: json('The asset, with its new `upload`.', assetResource) },
       errors: ['conflict', 'bucket_unavailable'],
       entityTag: true,
       handler: async ({ params, command }) => current(await completeUpload(params, command)),
     }),
     route('abortUpload', `DELETE ${uploadPath}`, {
       summary: 'Abort an upload; the bucket deletes its parts',
-      replies: { 204: { description: 'It is aborted.', schema: noContent } },
+      replies: { 204: empty('It is aborted.') },
       errors: ['conflict', 'bucket_unavailable'],
       handler: ({ params, command }) => finished(abortUpload(params, command)),
     }),

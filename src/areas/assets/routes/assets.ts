@@ -2,10 +2,15 @@ import type { AssetDeps } from '../deps.js';
 import type { AssetCommands } from '../commands/index.js';
 import { assetRules, checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
-import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
+import {
+  namedObject,
+  orderedQuery,
+  pageOf,
+  readOrderedPage,
+  searchText,
+} from '../../../../projections/paging.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
-import { type Route, current, finished, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
@@ -49,7 +54,7 @@ const assetTags = z
       .meta({ minLength: 1, maxLength: 50, pattern: namePattern, examples: ['rivers'] }),
   )
   .max(20)
-  .meta({ description: 'Each once; capitals do not count.' });
+  .describe('Each once; capitals do not count.');
 
 const language = text.nullable().meta({
   description: 'For `subtitles` only, and needed there: a language tag (BCP 47).',
@@ -73,40 +78,31 @@ const assetQuery = orderedQuery(assetSorts).extend({
     .regex(/^[^/;*\s]+\/(?:\*|[^/;*\s]+)$/, 'must be a media type without parameters, or one such as video/*')
     .optional()
     .meta({ examples: ['video/*'] }),
-  tag: z.string().min(1).max(50).optional().meta({ description: 'Capitals do not count.' }),
+  tag: z.string().min(1).max(50).optional().describe('Capitals do not count.'),
   created_after: z.iso.datetime({ offset: true }).optional(),
-  upload: assetResource.shape.upload.optional().meta({ description: 'Only assets with this upload status.' }),
+  upload: assetResource.shape.upload.optional().describe('Only assets with this upload status.'),
 });
 
-const assetCreation = z
-  .strictObject({
-    storage_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({ description: "Left out: the project's default storage." })
-      .optional(),
-    name: assetName,
-    object_key: objectKey.optional(),
-    media_type: mediaType,
-    size: fileSize,
-    renditions: z
-      .array(renditionFields)
-      .max(20)
-      .meta({
-        description:
-          'Files made from it; each kind once, `subtitles` once in a language, and none is `original`.',
-      })
-      .optional(),
-    tags: assetTags.optional(),
-  })
-  .meta({ id: 'AssetCreation' });
+const assetCreation = namedObject('AssetCreation', {
+  storage_id: z.uuid().toLowerCase().describe("Left out: the project's default storage.").optional(),
+  name: assetName,
+  object_key: objectKey.optional(),
+  media_type: mediaType,
+  size: fileSize,
+  renditions: z
+    .array(renditionFields)
+    .max(20)
+    .describe('Files made from it; each kind once, `subtitles` once in a language, and none is `original`.')
+    .optional(),
+  tags: assetTags.optional(),
+});
 const assetChange = z
   .strictObject({ name: assetName, tags: assetTags, media_type: mediaType, size: fileSize })
   .partial()
   .meta({ id: 'AssetChange' });
 
 const removalQuery = z.object({
-  object: z.literal('delete').optional().meta({ description: 'Deletes the objects from the bucket too.' }),
+  object: z.literal('delete').optional().describe('Deletes the objects from the bucket too.'),
 });
 
 export const assetParams = projectParams.extend({ assetId: z.uuid().toLowerCase() });
@@ -122,7 +118,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         "Says what is, or will be, stored where; without `object_key` under `<asset id>/<name>`; the files are then uploaded by `upload-url`. They count toward the capacity of the project's payer.",
       request: { params: projectParams, body: assetCreation },
-      replies: { 201: { description: 'The asset.', schema: assetResource } },
+      replies: { 201: json('The asset.', assetResource) },
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
@@ -142,7 +138,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'All filters together select. A search examines 200 assets for a page: a page may have fewer items than `limit`, even none, and still a `next_cursor`.',
       request: { params: projectParams, query: assetQuery },
-      replies: { 200: { description: 'A page of assets.', schema: pageOf(assetResource) } },
+      replies: { 200: json('A page of assets.', pageOf(assetResource)) },
       handler: async ({ params: { projectId }, query: { limit, cursor, sort, ...filter } }) =>
         ok(
           await readOrderedPage({ limit, cursor, sort }, (page) =>
@@ -152,7 +148,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
     }),
     route('getAsset', `GET ${assetsPath}/:assetId`, {
       summary: 'One asset',
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      replies: { 200: json('The asset.', assetResource) },
       entityTag: true,
       handler: async ({ params: { projectId, assetId } }) =>
         current((await assets.find(projectId, assetId)) ?? missing('the asset does not exist')),
@@ -162,9 +158,8 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'Fields that are left out stay. A media type or size that differs is compared with the object that the bucket reported last.',
       request: { body: assetChange },
-      replies: { 200: { description: 'The asset.', schema: assetResource } },
+      replies: { 200: json('The asset.', assetResource) },
       errors: ['capacity_exceeded'],
-      entityTag: true,
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
         current(await changeAssetDescription({ ...params, changes: body }, command, { expectedRevision })),
@@ -174,7 +169,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       description:
         'With `object`, the service deletes the objects of the asset and its renditions after the reply, unless another asset has them. `undeleted-objects` of the storage lists those that it could not delete.',
       request: { query: removalQuery },
-      replies: { 204: { description: 'It is removed.', schema: noContent } },
+      replies: { 204: empty('It is removed.') },
       errors: ['conflict'],
       ifMatch: true,
       handler: ({ params, query, command, expectedRevision }) => {

@@ -76,9 +76,8 @@ async function assertOwn(folder: string, { origin }: ExportedCheckpoint): Promis
   const keys = await readFile(join(folder, keyFile), 'utf8').catch(() => '');
   const begun = parseVkey(keys.split('\n')[0] ?? '')?.name;
   const found = exported ?? begun;
-  if (found === undefined) {
+  if (found === undefined)
     throw new ExportProblem(`${folder} is not empty and holds no export; name an empty folder`);
-  }
   if (found !== origin) {
     throw new ExportProblem(
       `${folder} holds an export of ${found}, and this log is ${origin}; name another folder`,

@@ -77,9 +77,8 @@ export async function openExportedLog(folder: string): Promise<ExportedLog> {
     const width = widthOf(tile);
     const path = tilePath({ kind: 'events', level: 0, index: tile, width });
     const lines = (await read(folder, path, linesBytesMax)).toString('utf8').split('\n');
-    if (lines.length !== width + 1 || lines.at(-1) !== '') {
+    if (lines.length !== width + 1 || lines.at(-1) !== '')
       throw new ReplayProblem(`${path} has not ${width} whole lines`);
-    }
     return lines.slice(0, width);
   }
 
@@ -97,9 +96,8 @@ async function readCheckpoint(folder: string): Promise<CheckpointText> {
 
 function eventOf(line: string, index: number, hash: Hash | undefined): StoredEvent {
   const event = parseLine(line, index);
-  if (event !== null && hash !== undefined && isLeaf(event, hash) && lineOf(index, event) === `${line}\n`) {
+  if (event !== null && hash !== undefined && isLeaf(event, hash) && lineOf(index, event) === `${line}\n`)
     return event;
-  }
   throw new ReplayProblem(
     `the event at index ${index} of the export is not the one that the checkpoint covers; use another copy of the export`,
   );
@@ -138,9 +136,8 @@ async function read(folder: string, path: string, bytesMax: number): Promise<Buf
   const file = join(folder, path);
   try {
     const info = await lstat(file);
-    if (!info.isFile() || info.size > bytesMax) {
+    if (!info.isFile() || info.size > bytesMax)
       throw new ReplayProblem(`${file} is no file of an export: it is too large, or no plain file`);
-    }
     return await readFile(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : null;

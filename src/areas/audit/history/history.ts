@@ -119,9 +119,8 @@ export function makeAuditHistory(deps: {
     let [filters, read, characters] = [0, 0, 0];
     if (highest < from) return { events, next: null };
     for await (const { tile, isCandidate } of tilesDown(terms, tileAt(highest), tileAt(from))) {
-      if (filters === filtersMax || (isCandidate && read >= eventsMax)) {
+      if (filters === filtersMax || (isCandidate && read >= eventsMax))
         return { events, next: Math.min(highest + 1, (tile + 1) * tileWidth) };
-      }
       filters += 1;
       if (!isCandidate) continue;
       const inTile = await eventsOfTile(tile, highest + 1);
@@ -139,11 +138,7 @@ export function makeAuditHistory(deps: {
   }
 
   /** Yields the tiles from the highest to the lowest, and whether their events may have the terms. */
-  async function* tilesDown(
-    terms: EventTerms,
-    highest: number,
-    lowest: number,
-  ): AsyncGenerator<{ readonly tile: number; readonly isCandidate: boolean }> {
+  async function* tilesDown(terms: EventTerms, highest: number, lowest: number) {
     const inFilter = termsOf(terms);
     const mayContainAll = makeMayContain(inFilter);
     for (let top = highest; top >= lowest; top -= filtersPerRead) {

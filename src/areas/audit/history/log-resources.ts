@@ -25,14 +25,12 @@ export function makeLogResources(deps: {
   const { eventStore, tree, pace = processPace } = deps;
   /** The events of the tile that was read last: its lines and its entries are mostly asked for together. */
   let last: { readonly index: number; readonly events: readonly LogEvent[] } | null = null;
-
   return {
     /**
      * Returns the bytes of a resource; null when it is not within the signed size. The bytes of a path never change.
      * @throws StoreUnavailable
      */
-    read: async (path: TilePath, signedSize: number) => {
-      const { kind, level, index, width } = path;
+    read: async ({ kind, level, index, width }: TilePath, signedSize: number) => {
       const nodes = Math.floor(signedSize / tileWidth ** level);
       if (index * tileWidth + width > nodes) return null;
       if (kind === 'tile') {

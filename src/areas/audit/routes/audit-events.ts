@@ -7,7 +7,7 @@ import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, momentQuery, namedStreamsQuery, pageOfEvents, searchOf } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
-import { type Route, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, missing, ok, routesOf, typed } from '../../../http/route.js';
 import { readSignedLog } from './audit-log.js';
 import type { PreparedBody } from '../../../http/replies/reply.js';
 import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js';
@@ -35,7 +35,7 @@ export function makeAuditPageRoutes(): readonly Route[] {
       summary: 'The page on which auditors read and check the log',
       description: 'It holds no data: its script signs the user in and checks in the browser what it shows.',
       request: { query: ignoredQuery },
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       handler: (_request) => ({ status: 200, prepared }),
     }),
@@ -63,7 +63,7 @@ export function makeAuditEventRoutes({
       description:
         'Each event under the signed checkpoint stands beside one sentence that tells it. A page may have fewer items than `limit`, even none, and still a `next_cursor`: the search has a bound, and continues there.',
       request: { query: auditEventsQuery.extend({ project: z.uuid().toLowerCase().optional() }) },
-      replies: { 200: { description: 'A page of events.', schema: pageOf(auditEventResource) } },
+      replies: { 200: json('A page of events.', pageOf(auditEventResource)) },
       errors: ['nothing_signed'],
       handler: async ({ query: { project, ...query } }) => {
         const search = searchOf(query);
@@ -79,7 +79,7 @@ export function makeAuditEventRoutes({
         params: z.object({ stream: z.string() }),
         query: z.object({ as_of: momentQuery.optional() }),
       },
-      replies: { 200: { description: 'The documents.', schema: auditStreamResource } },
+      replies: { 200: json('The documents.', auditStreamResource) },
       errors: ['nothing_signed'],
       handler: async ({ params: { stream }, query: { as_of: asOf } }) => {
         const size = await readShownSize(log);
@@ -93,9 +93,7 @@ export function makeAuditEventRoutes({
       description:
         'The present names, never an address. No leaf covers them. What has no name is left out, such as a share without a title.',
       request: { query: z.object({ streams: namedStreamsQuery }) },
-      replies: {
-        200: { description: 'The names.', schema: z.strictObject({ items: z.array(auditNameResource) }) },
-      },
+      replies: { 200: json('The names.', z.strictObject({ items: z.array(auditNameResource) })) },
       handler: async ({ query: { streams } }) => ok({ items: await auditNames.names(streams) }),
     }),
   ];

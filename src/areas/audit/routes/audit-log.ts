@@ -16,7 +16,7 @@ import type { TreeReader } from '../tree/tree-reader.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { proofText } from './audit-query.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
 
 /** What the routes need of the audit log. */
 export interface AuditSource {
@@ -32,21 +32,16 @@ const immutable = 'private, max-age=31536000, immutable';
 
 const auditStatus = z
   .object({
-    origin: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first line of checkpoints and the name of the keys.' }),
-    size: z
-      .int()
-      .meta({ description: 'Events in the tree, up to 10 s old where another process sequences.' }),
-    signed_size: z.int().meta({ description: 'Events under the last signed checkpoint.' }),
+    origin: z.string().nullable().describe('The first line of checkpoints and the name of the keys.'),
+    size: z.int().describe('Events in the tree, up to 10 s old where another process sequences.'),
+    signed_size: z.int().describe('Events under the last signed checkpoint.'),
     signed_at: z.iso.datetime().nullable(),
-    root: z.string().nullable().meta({ description: 'Its root, in base64.' }),
-    vkeys: z.array(z.string()).meta({ description: 'For comparison only: get the keys by another way.' }),
+    root: z.string().nullable().describe('Its root, in base64.'),
+    vkeys: z.array(z.string()).describe('For comparison only: get the keys by another way.'),
     witnesses: z.array(
       z.object({
         name: z.string(),
-        size: z.int().meta({ description: 'Events under its last cosignature; 0 before the first.' }),
+        size: z.int().describe('Events under its last cosignature; 0 before the first.'),
         problem: z.string().nullable(),
       }),
     ),
@@ -54,10 +49,8 @@ const auditStatus = z
       .object({ found_at: z.iso.datetime(), source: z.string(), what: z.string(), size: z.int() })
       .meta({ id: 'AuditContradiction' })
       .nullable()
-      .meta({
-        description: 'Present while the log contradicts what was signed. The service then signs nothing.',
-      }),
-    problem: z.string().nullable().meta({ description: 'Why the log is not sequenced any further.' }),
+      .describe('Present while the log contradicts what was signed. The service then signs nothing.'),
+    problem: z.string().nullable().describe('Why the log is not sequenced any further.'),
     sweep: z.object({
       running: z.object({ done: z.int(), of: z.int() }).meta({ id: 'AuditSweepProgress' }).nullable(),
       finished_at: z.iso.datetime().nullable(),
@@ -82,16 +75,14 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
   return [
     route('getAuditStatus', 'GET /audit/status', {
       summary: 'Progress of the audit log: sequenced, signed, cosigned and compared',
-      replies: { 200: { description: 'The status.', schema: auditStatus } },
+      replies: { 200: json('The status.', auditStatus) },
       handler: async () => ok(await readStatus()),
     }),
     route('getAuditProof', 'GET /audit/proof', {
       summary: 'The proof that an event is under the signed checkpoint',
       description: 'C2SP tlog-proof, with the newest checkpoint and its cosignatures.',
       request: { query: z.object({ index }) },
-      replies: {
-        200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' },
-      },
+      replies: { 200: typed('text/plain', 'The proof.', proofText) },
       errors: ['not_found', 'nothing_signed'],
       handler: async ({ query }) => text(await auditProof({ log, tree }, query.index)),
     }),
@@ -100,9 +91,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
       description:
         'RFC 9162, section 2.1.4: one hash a line, in base64; empty when `from` is 0 or equals `to`.',
       request: { query: z.object({ from: index, to: index }) },
-      replies: {
-        200: { description: 'The hashes.', schema: hashesText, mediaType: 'text/plain' },
-      },
+      replies: { 200: typed('text/plain', 'The hashes.', hashesText) },
       errors: ['not_found', 'nothing_signed', 'invalid_request'],
       handler: async ({ query: { from, to } }) => {
         if (from > to) invalid('query.from', 'must not be greater than to', 'not_allowed');
@@ -114,9 +103,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
     }),
     route('getAuditCheckpoint', 'GET /audit/log/checkpoint', {
       summary: 'The newest signed checkpoint, with the cosignatures of witnesses',
-      replies: {
-        200: { description: 'A signed note.', schema: noteText, mediaType: 'text/plain' },
-      },
+      replies: { 200: typed('text/plain', 'A signed note.', noteText) },
       errors: ['nothing_signed'],
       handler: async () => text(servedNote(await readSignedLog(log)) ?? ''),
     }),
@@ -156,9 +143,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
               'C2SP tlog-tiles: `tile/<level>/<N>[.p/<width>]` and `tile/entries/<N>[.p/<width>]`; `<N>` has groups of three digits, all but the last with a prefix `x`.',
           }),
           request: { params: z.object({ level: z.string(), ...shape }) },
-          replies: {
-            200: { description: 'Bytes.', schema: z.string(), mediaType: 'application/octet-stream' },
-          },
+          replies: { 200: typed('application/octet-stream', 'Bytes.') },
           errors: ['not_found', 'nothing_signed', 'invalid_request'],
           cacheControl: immutable,
           handler: ({ params }) =>
@@ -173,9 +158,7 @@ export function makeAuditLogRoutes({ log, sweep, tree, resources, vkeys }: Audit
               '`events/<N>[.p/<width>]`, with the path of C2SP tlog-tiles. Sealed values stay sealed.',
           }),
           request: { params: z.object(shape) },
-          replies: {
-            200: { description: 'One event a line.', schema: z.string(), mediaType: 'application/jsonl' },
-          },
+          replies: { 200: typed('application/jsonl', 'One event a line.') },
           errors: ['not_found', 'nothing_signed', 'invalid_request'],
           cacheControl: immutable,
           handler: ({ params }) => readResource(`events/${pathOf(params)}`),
@@ -210,9 +193,8 @@ export async function auditProof(
 /** Reads the last signed checkpoint. @throws HttpError 503 while nothing is signed */
 export async function readSignedLog(log: Pick<AuditLog, 'readSigned'>): Promise<SignedRecord> {
   const signed = await log.readSigned();
-  if (signed === null || signed.note === '') {
+  if (signed === null || signed.note === '')
     throw new HttpError('nothing_signed', 'no checkpoint is signed yet; the first follows the first events');
-  }
   return signed;
 }
 

@@ -51,8 +51,8 @@ export const auditEventsQuery = pageQueryBy(z.string().regex(indexPattern)).exte
       'must be user:<id>, key:<id>, agent, operator, system:<reaction> or anonymous',
     )
     .optional(),
-  from: momentQuery.optional().meta({ description: 'The first index or time that counts.' }),
-  to: momentQuery.optional().meta({ description: 'The last index or time that counts.' }),
+  from: momentQuery.optional().describe('The first index or time that counts.'),
+  to: momentQuery.optional().describe('The last index or time that counts.'),
 });
 
 type AuditEventsQuery = z.output<typeof auditEventsQuery>;
@@ -72,13 +72,11 @@ export function searchOf({ stream, type, actor, from, to, cursor, limit }: Audit
 }
 
 /** Makes the body of a page of events. */
-export function pageOfEvents<Item>({
-  items,
-  next,
-}: {
+export function pageOfEvents<Item>(input: {
   readonly items: readonly Item[];
   readonly next: number | null;
 }): { items: Item[]; next_cursor: string | null } {
+  const { items, next } = input;
   return {
     items: [...items],
     next_cursor: next === null ? null : Buffer.from(String(next)).toString('base64url'),

@@ -4,7 +4,7 @@ import { pageOf } from '../../../../projections/paging.js';
 import { auditEventsQuery, indexPattern, pageOfEvents, proofText, searchOf } from './audit-query.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
 import { type AuditHistorySource, readShownSize } from './audit-events.js';
 import { auditProof, type AuditSource } from './audit-log.js';
 import { projectParams } from '../../projects/routes/projects.js';
@@ -25,7 +25,7 @@ export function makeProjectAuditRoutes({
       description:
         'The events of the project, its storages, assets, shares and orders, as `GET /audit/events` shows them. A page may be short and still have a `next_cursor`.',
       request: { query: auditEventsQuery },
-      replies: { 200: { description: 'A page of events.', schema: pageOf(auditEventResource) } },
+      replies: { 200: json('A page of events.', pageOf(auditEventResource)) },
       errors: ['nothing_signed'],
       handler: async ({ params: { projectId: project }, query }) => {
         const search = searchOf(query);
@@ -42,15 +42,14 @@ export function makeProjectAuditRoutes({
           index: z.string().regex(indexPattern, 'must be the index of an event').transform(Number),
         }),
       },
-      replies: { 200: { description: 'The proof.', schema: proofText, mediaType: 'text/plain' } },
+      replies: { 200: typed('text/plain', 'The proof.', proofText) },
       errors: ['nothing_signed'],
       handler: async ({ params: { projectId }, query: { index } }) => {
         const size = await readShownSize(log);
         const project = index < size ? await reader.projectAt(index, size) : null;
         // One reply for both, so that the indexes of other projects stay unknown.
-        if (project !== projectId) {
+        if (project !== projectId)
           throw new HttpError('not_found', 'the project has no signed event with this index');
-        }
         const proof = await auditProof({ log, tree }, index);
         return { status: 200, prepared: { bytes: Buffer.from(proof), tag: contentTag(proof) } };
       },

@@ -37,7 +37,6 @@ export function makeAskWitnesses(deps: {
   /** The checkpoint that was offered last. */
   let offered: SignedRecord | null = null;
   let reportedAtMs = -Infinity;
-
   return {
     /** Returns whether this process must ask before it signs, or has no answer yet. */
     mustAsk: () => {
@@ -115,10 +114,7 @@ export function makeAskWitnesses(deps: {
     if (lines.size === 0) return;
     await changeRecord<SignedRecord, SignedRecord, null>(
       stateStore,
-      {
-        key: signedRecord.key,
-        schema: { parse: (value) => signedRecord.schema.parse(value) },
-      },
+      { key: signedRecord.key, schema: { parse: (value) => signedRecord.schema.parse(value) } },
       (before) => {
         if (before === null || before.value.origin !== checkpoint.origin) return { keep: null };
         const cosignatures = { ...before.value.cosignatures };

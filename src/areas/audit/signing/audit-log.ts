@@ -74,7 +74,6 @@ export function makeAuditLog(
   const answered = new Set<string>();
   let turn = makeTurn();
   let settled: Promise<unknown> = Promise.resolve();
-
   return {
     /**
      * Runs until the signal aborts.

@@ -74,9 +74,8 @@ export function makeCheckpointFolder(at: FolderPath): CheckpointFolder {
       const file = join(folder, last);
       const note = parseNote(await attempt(() => readFile(file, 'utf8')));
       const checkpoint = note === null ? null : parseCheckpointText(note.text);
-      if (checkpoint?.origin !== origin || checkpoint.size !== Number(last)) {
+      if (checkpoint?.origin !== origin || checkpoint.size !== Number(last))
         throw new FolderProblem(`${name}: ${file} is no checkpoint of ${origin}; move it away`);
-      }
       return checkpoint;
     },
     write: ({ origin, size }, note) =>

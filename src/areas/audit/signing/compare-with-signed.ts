@@ -9,11 +9,7 @@ import { sentenceOfDamage, type Pages } from './pages.js';
 import type { StoredLog } from './sequencer.js';
 
 /** A size and a root that were signed, and where that is kept. */
-interface Claim {
-  readonly source: string;
-  readonly size: number;
-  readonly root: Hash;
-}
+type Claim = { readonly source: string; readonly size: number; readonly root: Hash };
 
 /**
  * Compares the log with the last signed checkpoint of its origin: in the record, in each folder, and in the events of the
@@ -29,7 +25,6 @@ export function makeCompareWithSigned(deps: {
   const { tree, pages, folders, shortLog } = deps;
   /** The events of the last pages were right once. After that they are the sweep's. */
   let arePagesRight = false;
-
   return async (log: StoredLog, signed: SignedRecord | null) => {
     const origin = originOf(log);
     // This process has not read the restart yet.
@@ -51,9 +46,8 @@ export function makeCompareWithSigned(deps: {
   async function readClaims(origin: string, signed: SignedRecord | null) {
     const checked = new Map<string, string | null>([['record', null]]);
     const claims: Claim[] = [];
-    if (signed?.origin === origin && signed.size > 0) {
+    if (signed?.origin === origin && signed.size > 0)
       claims.push({ source: 'record', size: signed.size, root: Buffer.from(signed.root, 'base64') });
-    }
     for (const folder of folders) {
       const { checkpoint, problem } = await readFolder(folder, origin);
       checked.set(folder.source, problem);
@@ -63,9 +57,8 @@ export function makeCompareWithSigned(deps: {
   }
 
   async function compareClaim({ size, root }: Claim, log: StoredLog): Promise<string | null> {
-    if (size > log.size) {
+    if (size > log.size)
       return `the log has ${log.size} events, but a checkpoint of ${size} events was signed`;
-    }
     try {
       const isEqual = (await tree.rootAt(size)).equals(root);
       return isEqual ? null : `the first ${size} events are other ones than those that were signed`;
@@ -75,9 +68,7 @@ export function makeCompareWithSigned(deps: {
   }
 
   /** Checks the pages that end the trees of these sizes: the tiles may be right where the events are not. */
-  async function checkEnds(
-    sizes: readonly number[],
-  ): Promise<{ readonly problem: string | null; readonly isShort: boolean }> {
+  async function checkEnds(sizes: readonly number[]) {
     const indexes = new Set(sizes.map((size) => Math.floor((size - 1) / tileWidth)));
     for (const index of arePagesRight ? [] : indexes) {
       const width = Math.min(tileWidth, Math.max(...sizes) - index * tileWidth);

@@ -8,10 +8,7 @@ import type { TileStore } from '../tree/tile-store.js';
 /** Compares events of the log with the stored tiles. A page is the events of a tile of level 0. */
 export type Pages = ReturnType<typeof makePages>;
 
-interface CheckedPage {
-  readonly hashes: readonly Hash[];
-  readonly problem: string | null;
-}
+type CheckedPage = { readonly hashes: readonly Hash[]; readonly problem: string | null };
 
 /** After so many leaves, other work of the process gets its turn. */
 const leavesPerTurn = 64;

@@ -59,12 +59,10 @@ export function makeSequencer(deps: {
   let running: AbortController | null = null;
   let fromStart = false;
   let comparedAll = false;
-
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(
     { eventStore, clock, load: async () => (fromStart ? null : tiles.readHead()) },
     'the audit log',
   );
-
   return {
     /** Follows the log until the signal aborts. It never fails: problems are in `problem`. Then it knows nothing. */
     run: async (signal: AbortSignal) => {

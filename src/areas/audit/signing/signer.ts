@@ -19,10 +19,7 @@ import type { StoredLog } from './sequencer.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** What is signed and found after a pass. */
-export interface Signing {
-  readonly signed: SignedRecord | null;
-  readonly findings: Findings;
-}
+export type Signing = { readonly signed: SignedRecord | null; readonly findings: Findings };
 
 /** What the other checks have found, and why the sequencing does not go on; undefined before the log is read. */
 interface OtherChecks {
@@ -60,7 +57,6 @@ export function makeSigner(deps: {
   let known = '';
   /** Whether the log was compared with what was signed. It is as soon as this process has read it. */
   let hasCompared = false;
-
   return {
     /**
      * Checks the log against what was signed, records the findings, and signs when a checkpoint is due and nothing is found.

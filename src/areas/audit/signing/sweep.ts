@@ -41,7 +41,6 @@ export function makeSweep(deps: {
   let progress = nothing;
   /** Undefined before the end of the first pass. */
   let found: string | null | undefined;
-
   return {
     /** Sweeps at the start and once a day, while this process sequences: until the signal aborts. It never fails. */
     run: async (signal: AbortSignal) => {

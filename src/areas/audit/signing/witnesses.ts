@@ -33,10 +33,7 @@ export interface WitnessStatus {
 
 export type Witnesses = ReturnType<typeof makeWitnesses>;
 
-export interface OfferOptions {
-  readonly sizeMax?: number;
-  readonly awaitedOnly?: boolean;
-}
+export type OfferOptions = { readonly sizeMax?: number; readonly awaitedOnly?: boolean };
 
 /** Returns what a status shows of a witness that does not cosign; null for nothing. */
 export function witnessProblem({ problem, isAwaited, found = null }: WitnessStatus): string | null {
@@ -64,14 +61,12 @@ export function parseWitnesses(text: string): readonly Witness[] {
     const [vkey = '', url = '', ...rest] = trimmed.split(/\s+/);
     const verifier = parseVkey(vkey);
     const isUrl = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    if (verifier?.isWitness !== true || !isUrl || rest.length > 0) {
+    if (verifier?.isWitness !== true || !isUrl || rest.length > 0)
       throw new Error(`line ${index + 1} of AUDIT_WITNESSES is not "<vkey of a witness> <url>"`);
-    }
     witnesses.push({ verifier, url: url.replace(/\/$/, '') });
   }
-  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length) {
+  if (new Set(witnesses.map(({ verifier }) => verifier.name)).size < witnesses.length)
     throw new Error('AUDIT_WITNESSES names a witness twice');
-  }
   return witnesses;
 }
 
@@ -93,7 +88,6 @@ export function makeWitnesses(deps: {
   }));
   type State = (typeof states)[number];
   const isAwaited = ({ witness }: State): boolean => !deps.answered.has(witness.verifier.name);
-
   return {
     statuses: () =>
       states.map((state) => ({
@@ -187,9 +181,8 @@ export function makeWitnesses(deps: {
     }
     // A witness that answers with an error must not keep the service from signing.
     state.aheadSinceMs = null;
-    if (status === 422) {
+    if (status === 422)
       return `the witness ${name} has seen another history: it refuses the consistency proof to ${size} events`;
-    }
     // The sizes are equal, so the roots differ. Some witnesses answer that without a size.
     const isOther = status === 409 && size > 0 && from === size && (held ?? from) === from;
     return isOther ? `the witness ${name} has cosigned another root of ${from} events` : null;
@@ -202,17 +195,10 @@ export function makeWitnesses(deps: {
   }
 }
 
-interface Offered {
-  readonly signed: SignedRecord;
-  readonly sizeMax: number;
-}
+type Offered = { readonly signed: SignedRecord; readonly sizeMax: number };
 
 /** A reply, and the size that the request gave as the witness's own. */
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-  readonly from: number;
-}
+type Reply = { readonly status: number; readonly body: string; readonly from: number };
 
 /** The size that a witness holds: the body of a 409, `text/x.tlog.size`. */
 function sizeOf(body: string): number | null {

@@ -52,7 +52,6 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
   let full: TileToStore[] = [];
   /** The widths of the partial tiles that were taken last, by level. */
   const taken = new Map<number, string>();
-
   return {
     /** @param project of the event's stream; null for none @throws NotCanonical: nothing was added */
     add: (event: LogEvent, project: string | null) => {
@@ -72,12 +71,7 @@ export function makeLogAccumulator(logId: string, stored: StoredEnd | null) {
       terms = new Set();
       after = event.position;
     },
-    log: () => ({
-      size: tree.size(),
-      root: tree.root(),
-      restart,
-      time,
-    }),
+    log: () => ({ size: tree.size(), root: tree.root(), restart, time }),
     /** The position of the last event; null before the first. */
     position: () => position,
     /** Returns the number of full tiles that `takeTiles` returns. */

@@ -4,16 +4,10 @@ import { hash } from 'node:crypto';
 export type Hash = Buffer;
 
 /** A node whose subtree is complete: it covers the leaves from `index * 2 ** level`, `2 ** level` of them. */
-export interface TreeNode {
-  readonly level: number;
-  readonly index: number;
-}
+export type TreeNode = { readonly level: number; readonly index: number };
 
 /** The leaves from `from` (included) to `until` (excluded). `from` is a multiple of the next power of two of the width. */
-interface LeafRange {
-  readonly from: number;
-  readonly until: number;
-}
+type LeafRange = { readonly from: number; readonly until: number };
 
 /** Returns the hash of a leaf: RFC 9162, section 2.1.1. */
 export function leafHash(entry: string): Hash {

@@ -22,10 +22,7 @@ export interface NoteVerifier {
 }
 
 /** A note and its signatures. `text` ends with a line end. */
-interface SignedNote {
-  readonly text: string;
-  readonly signatures: readonly NoteSignature[];
-}
+type SignedNote = { readonly text: string; readonly signatures: readonly NoteSignature[] };
 
 /** One line below the text of a note. `keyId` is 8 hexadecimal digits. */
 interface NoteSignature {

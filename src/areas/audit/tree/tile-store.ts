@@ -175,9 +175,8 @@ function whole(document: StoredDocument): DocumentWrite {
 function storedTile(document: StoredDocument): StoredTile {
   const { hashes: bytes, after = null, until, time: highest } = parse(tileSchema, document);
   const [, level, index] = document.id.split('/').map(Number);
-  if (bytes.length === 0 || bytes.length % hashBytes !== 0 || bytes.length > tileWidth * hashBytes) {
+  if (bytes.length === 0 || bytes.length % hashBytes !== 0 || bytes.length > tileWidth * hashBytes)
     throw damaged(document.id);
-  }
   const hashes: Hash[] = [];
   for (let at = 0; at < bytes.length; at += hashBytes) hashes.push(bytes.subarray(at, at + hashBytes));
   const range = until === undefined || highest === undefined ? null : { after, until, time: highest };

@@ -45,10 +45,7 @@ function tileNumber(index: number): string {
 }
 
 /** A tile by its coordinates in the tree. Its hashes are the nodes of the tree's level `8 * level`. */
-export interface TileName {
-  readonly level: number;
-  readonly index: number;
-}
+export type TileName = { readonly level: number; readonly index: number };
 
 /** A tile with its hashes, 1 to 256. */
 export interface Tile extends TileName {
@@ -86,7 +83,6 @@ export function makeGrowingTree(from: { readonly size: number; readonly edge: re
   let { size } = from;
   const levels: Hash[][] = [];
   for (const { level, hashes } of from.edge) levels[level] = [...hashes];
-
   return {
     size: () => size,
     root: () => {

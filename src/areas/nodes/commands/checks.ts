@@ -24,11 +24,7 @@ export function makeReportNodeCheck(
   const { handler, stateStore, nodeChecks, onChecked } = deps;
   const queued = makeKeyedMutex({ waitingMax });
   const followCheck = makeFollowCheck(deps);
-
-  return async (
-    { nodeId, ok }: { readonly nodeId: string; readonly ok: boolean },
-    context: CommandContext,
-  ) => {
+  return async ({ nodeId, ok }: { nodeId: string; ok: boolean }, context: CommandContext) => {
     // Without this, checks of nodes that do not exist would fill the state store.
     const known = requireNode((await handler.load(nodeAggregate, nodeId)).state);
     const counted = await queued(nodeId, () => count(nodeId, known, ok, context));
@@ -83,11 +79,8 @@ export function makeFollowCheck(deps: Pick<NodeDeps, 'handler' | 'nodeChecks'>):
       if (!isBehind(requireNode(state), followed)) return;
       // One command appends several times here, so each append needs an id.
       const step = stepContext(context, `check ${followed.sequence}`);
-      const { events } = await handler.handle(
-        nodeAggregate.at(nodeId),
-        { type: 'FollowCheck', check: followed },
-        step,
-      );
+      const follow = { type: 'FollowCheck', check: followed } as const;
+      const { events } = await handler.handle(nodeAggregate.at(nodeId), follow, step);
       if (events.length === 0) return;
       const stored = await nodeChecks.one(nodeId);
       newest = stored !== null && stored.sequence > followed.sequence ? stored : null;

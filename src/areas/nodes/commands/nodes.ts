@@ -68,11 +68,7 @@ export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'
       return nodes.after(documents);
     },
     /** Removes a node; a repetition changes nothing. @throws CommandRejected node_not_found; PreconditionFailed */
-    removeNode: async (
-      { nodeId }: { readonly nodeId: string },
-      context: CommandContext,
-      options?: Options,
-    ): Promise<void> => {
+    removeNode: async ({ nodeId }: { nodeId: string }, context: CommandContext, options?: Options) => {
       await handler.handle(targetOf(nodeId), { type: 'Remove' }, context, options);
     },
   };

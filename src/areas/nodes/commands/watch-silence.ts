@@ -23,10 +23,7 @@ const pageSize = 1_000;
 /** Nodes that are brought up to date at once, so that many silent nodes are all found in time. */
 const atOnce = 20;
 
-interface Sighting {
-  readonly record: StateRecord;
-  readonly looks: number;
-}
+type Sighting = { readonly record: StateRecord; readonly looks: number };
 
 /** Finds silent nodes by what this process has observed (src/areas/nodes/README.md#node-checks). */
 export function makeSilenceWatch(
@@ -37,7 +34,6 @@ export function makeSilenceWatch(
   const { handler, stateStore, nodeChecks, nodes, newContext } = deps;
   const followCheck = makeFollowCheck(deps);
   let sightings: ReadonlyMap<string, Sighting> = new Map();
-
   return {
     /**
      * Looks at the records once; call it every 10 s. A record that has stayed the same for 60 s becomes silent. It also brings

@@ -134,7 +134,6 @@ export function startProber(deps: ProberDeps): Task {
   const busy = new Set<string>();
   let isNew = true;
   let [late, isLate] = [0, false];
-
   const rounds = startSharedTask(
     {
       name: proberName,

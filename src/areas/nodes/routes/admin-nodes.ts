@@ -10,9 +10,8 @@ import { type NodeCommands, describeNewNode } from '../commands/nodes.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { noParams } from '../../../http/route-spec.js';
-import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { nodeParams } from './peer-lists.js';
 
 const path = '/api/v1/admin/nodes';
@@ -57,7 +56,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
     route('createNode', 'POST', {
       summary: 'Register a node',
       request: { params: noParams, body: nodeCreation },
-      replies: { 201: { description: 'The node, `unknown` until it is checked.', schema: operatedNode } },
+      replies: { 201: json('The node, `unknown` until it is checked.', operatedNode) },
       entityTag: true,
       idempotent: true,
       isGone: async ({ id }) => (await nodes.find(id)) === null,
@@ -72,7 +71,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
     route('listNodes', 'GET', {
       summary: 'All nodes, oldest first',
       request: { params: noParams, query: nodeQuery },
-      replies: { 200: { description: 'A page of nodes.', schema: pageOf(operatedNode) } },
+      replies: { 200: json('A page of nodes.', pageOf(operatedNode)) },
       handler: async ({ query: { status, node_type, ...query } }) =>
         ok(
           await readOrderedPage(query, (page) =>
@@ -82,7 +81,7 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
     }),
     route('getNode', 'GET /:nodeId', {
       summary: 'One node',
-      replies: { 200: { description: 'The node.', schema: operatedNode } },
+      replies: { 200: json('The node.', operatedNode) },
       entityTag: true,
       handler: async ({ params: { nodeId } }) => current(await findNode(nodeId)),
     }),
@@ -91,21 +90,16 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
       description:
         'While the mode is `draining` or `maintenance`, it is the status of the node. Checks go on, and `health` shows what they find.',
       request: { body: nodeChange },
-      replies: { 200: { description: 'The node.', schema: operatedNode } },
-      entityTag: true,
+      replies: { 200: json('The node.', operatedNode) },
       ifMatch: true,
       handler: async ({ params: { nodeId }, body, command, expectedRevision }) => {
         const { mode: wanted, ...changes } = body;
-        return current(
-          await changeNode({ nodeId, changes, mode: wanted }, command, {
-            expectedRevision,
-          }),
-        );
+        return current(await changeNode({ nodeId, changes, mode: wanted }, command, { expectedRevision }));
       },
     }),
     route('removeNode', 'DELETE /:nodeId', {
       summary: 'Remove a node',
-      replies: { 204: { description: 'The node is in no peer list any more.', schema: noContent } },
+      replies: { 204: empty('The node is in no peer list any more.') },
       ifMatch: true,
       handler: async ({ params: { nodeId }, command, expectedRevision }) => {
         // The command takes a repetition. Over HTTP a removed node is gone.

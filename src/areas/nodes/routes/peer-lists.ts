@@ -6,39 +6,37 @@ import {
 } from '../../../../projections/nodes/peer-nodes/reader.js';
 import type { Clock } from '../../../kit/time/clock.js';
 import { ownBytes } from '../../../kit/lru.js';
-import { type PreparedBody, contentTag, noContent, weakTag } from '../../../http/replies/reply.js';
+import { type PreparedBody, contentTag, weakTag } from '../../../http/replies/reply.js';
 import type { NodeDeps } from '../deps.js';
 import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
-import { type Route, finished, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, routesOf } from '../../../http/route.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const peerQuery = z.object({
   node_id: z
     .string()
-    .meta({
-      description:
-        'The asking node, which is left out. When absent, nodes with the address that the request comes from are left out.',
-    })
+    .describe(
+      'The asking node, which is left out. When absent, nodes with the address that the request comes from are left out.',
+    )
     .optional(),
 });
 
 const errorCharactersMax = 500;
 
-const nodeCheckReport = z
-  .strictObject({
-    ok: z.boolean().meta({ description: 'Whether the node answered as it should.' }),
-    latency_ms: z.number().min(0).optional().meta({ description: 'The time of the check.' }),
-    error: z
-      .string()
-      .refine(
-        (text) => Array.from(text).length <= errorCharactersMax,
-        `must have at most ${errorCharactersMax} characters`,
-      )
-      .meta({ description: 'Why the check failed, for people.', maxLength: errorCharactersMax })
-      .optional(),
-  })
-  .meta({ id: 'NodeCheckReport' });
+const nodeCheckReport = namedObject('NodeCheckReport', {
+  ok: z.boolean().describe('Whether the node answered as it should.'),
+  latency_ms: z.number().min(0).optional().describe('The time of the check.'),
+  error: z
+    .string()
+    .refine(
+      (text) => Array.from(text).length <= errorCharactersMax,
+      `must have at most ${errorCharactersMax} characters`,
+    )
+    .meta({ description: 'Why the check failed, for people.', maxLength: errorCharactersMax })
+    .optional(),
+});
 
 export const nodeParams = z.object({ nodeId: z.uuid().toLowerCase() });
 
@@ -56,9 +54,7 @@ export function makeNodeRoutes({
     route('listPeers', 'GET /api/v1/internal/peer-list', {
       summary: 'Peer nodes, except the caller',
       request: { query: peerQuery },
-      replies: {
-        200: { description: 'The nodes.', schema: z.strictObject({ items: z.array(nodeResource) }) },
-      },
+      replies: { 200: json('The nodes.', z.strictObject({ items: z.array(nodeResource) })) },
       entityTag: true,
       handler: async ({ query: { node_id: nodeId }, client }) => ({
         status: 200,
@@ -71,7 +67,7 @@ export function makeNodeRoutes({
         'Three failures in a row make a node `unhealthy`, two successes make it `healthy`, and a failure makes a healthy ' +
         'node `degraded`. A node without a report for a minute is `unknown`. A repetition of a report counts again.',
       request: { params: nodeParams, body: nodeCheckReport },
-      replies: { 204: { description: 'The result is counted.', schema: noContent } },
+      replies: { 204: empty('The result is counted.') },
       limit: { name: 'node_checks', counts: [204], by: 'nodeId' },
       handler: ({ params: { nodeId }, body: { ok }, command }) =>
         finished(reportNodeCheck({ nodeId, ok }, command)),
@@ -128,7 +124,6 @@ function makePeerLists(deps: {
   let edition: Edition | null = null;
   let version: Version | null = null;
   let serialised = new Map<string, SerialisedNode>();
-
   return async (peerOf) => {
     const listed = await nodes.listed(clock);
     const current = edition?.nodes === listed ? edition : openEdition(listed);

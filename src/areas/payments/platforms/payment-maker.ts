@@ -60,10 +60,7 @@ export interface CaptureRequest {
 }
 
 /** A platform accepted a refund. Its callback confirms the refund and moves the order. */
-export interface MadeRefund {
-  readonly refundId: string;
-  readonly status: 'pending' | 'succeeded';
-}
+export type MadeRefund = { readonly refundId: string; readonly status: 'pending' | 'succeeded' };
 
 /**
  * What the service asks one platform to do. Outgoing calls go through the guarded client: 5 s, no redirect, and a retry

@@ -50,10 +50,7 @@ export type Verification =
 export type Verify = (callback: PaymentCallback) => Promise<Verification>;
 
 /** All platforms require status 200. */
-export interface Acknowledgement {
-  readonly contentType: string;
-  readonly body: string;
-}
+export type Acknowledgement = { readonly contentType: string; readonly body: string };
 
 /** What the service asks of a platform that is set up. It is pure except for keys and certificates that it fetches or reads. */
 export interface PaymentProvider {

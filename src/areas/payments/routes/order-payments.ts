@@ -3,23 +3,21 @@ import type { PaymentCommands } from '../commands/index.js';
 import { checkText } from '../../../validation/text.js';
 import { refundRequest } from '../commands/deciding/requests.js';
 import { orderPaymentWay, orderRefund } from '../commands/resources.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
 
-const payRequest = z
-  .strictObject({
-    return_url: z
-      .string()
-      .max(2_048)
-      .optional()
-      .meta({
-        description:
-          'Where the platform sends the buyer afterwards: a page of this service or of `ALLOWED_ORIGINS`. Only the first call ' +
-          'of a payment sets it. It says nothing about the payment.',
-      }),
-  })
-  .meta({ id: 'OrderPaymentRequest' });
+const payRequest = namedObject('OrderPaymentRequest', {
+  return_url: z
+    .string()
+    .max(2_048)
+    .optional()
+    .describe(
+      'Where the platform sends the buyer afterwards: a page of this service or of `ALLOWED_ORIGINS`. Only the first call ' +
+        'of a payment sets it. It says nothing about the payment.',
+    ),
+});
 
 /** Makes the routes that ask payment platforms (src/areas/payments/platforms/README.md#paying). */
 export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] {
@@ -33,7 +31,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
         'that the order is paid. 409 `payment_not_offered`: the service has no credentials for this platform, and the order ' +
         'is paid by its number. `payment_pending`: the buyer has paid, and the platform still decides.',
       request: { body: payRequest },
-      replies: { 200: { description: 'How the buyer pays.', schema: orderPaymentWay } },
+      replies: { 200: json('How the buyer pays.', orderPaymentWay) },
       errors: ['conflict', 'payment_not_offered', 'payment_pending', 'platform_unavailable'],
       check: ({ body }) => {
         checkReturnUrl(body.return_url);
@@ -56,7 +54,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
         'Asks the platform. Its callback confirms the refund and moves the order. After 503, repeat the call with the same ' +
         '`Idempotency-Key`, or with `repeats`: the platform then makes one refund.',
       request: { body: refundRequest },
-      replies: { 201: { description: 'The refund, which the platform took on.', schema: orderRefund } },
+      replies: { 201: json('The refund, which the platform took on.', orderRefund) },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
       idempotent: true,
       check: ({ body: { note } }) => {

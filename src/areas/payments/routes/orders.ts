@@ -6,48 +6,37 @@ import { paymentProvider, type PaymentProviderName, platformTerms } from '../dom
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
 import { paymentPlatform, plan } from '../commands/resources.js';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { guard } from '../../accounts/domain/guard.js';
 
 const path = '/api/v1/orders';
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
-const orderRequest = z
-  .strictObject({
-    plan_id: z
-      .string()
-      .max(64)
-      .meta({ examples: ['capacity-100g'] }),
-    provider: paymentProvider,
-    currency: currencyCode
-      .meta({
-        description: `When it is left out: ${soleCurrencies()}, else USD.`,
-      })
-      .optional(),
-    project_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({
-        description: 'For plans that give something to a project; the caller must be its admin or owner.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'OrderRequest' });
+const orderRequest = namedObject('OrderRequest', {
+  plan_id: z
+    .string()
+    .max(64)
+    .meta({ examples: ['capacity-100g'] }),
+  provider: paymentProvider,
+  currency: currencyCode.describe(`When it is left out: ${soleCurrencies()}, else USD.`).optional(),
+  project_id: z
+    .uuid()
+    .toLowerCase()
+    .describe('For plans that give something to a project; the caller must be its admin or owner.')
+    .optional(),
+});
 
 const orderQuery = creationQuery.extend({
-  status: orderResource.shape.status.optional().meta({ description: 'Only orders with this status.' }),
+  status: orderResource.shape.status.optional().describe('Only orders with this status.'),
 });
 
 const planList = z.strictObject({ items: z.array(plan), platforms: z.array(paymentPlatform) });
 
 /** Makes the routes of plans and orders (src/areas/payments/README.md#plans-and-orders). */
 export function makeOrderRoutes(
-  deps: PaymentCommands &
-    Pick<PaymentDeps, 'orders'> & {
-      readonly plans: readonly z.output<typeof plan>[];
-    },
+  deps: PaymentCommands & Pick<PaymentDeps, 'orders'> & { readonly plans: readonly z.output<typeof plan>[] },
 ): readonly Route[] {
   const { plans, checkOrder, placeOrder, cancelOrder, orders, paymentPlatforms } = deps;
   const listOf = async (
@@ -62,7 +51,7 @@ export function makeOrderRoutes(
     route('listPlans', 'GET /api/v1/plans', {
       summary: 'Plans, and how to pay for them',
       description: 'Orders are taken for the listed platforms alone.',
-      replies: { 200: { description: 'The plans, and the platforms that are set up.', schema: planList } },
+      replies: { 200: json('The plans, and the platforms that are set up.', planList) },
       handler: (_request) => ok({ items: [...plans], platforms: paymentPlatforms() }),
     }),
     route('placeOrder', `POST ${path}`, {
@@ -71,7 +60,7 @@ export function makeOrderRoutes(
         'It waits a day to be paid. Its `number` is what the payment platform is given. Platforms whose callbacks the service could ' +
         'not verify take no orders: 503 `provider_not_configured`.',
       request: { body: orderRequest },
-      replies: { 201: { description: 'The order, `created`.', schema: orderResource } },
+      replies: { 201: json('The order, `created`.', orderResource) },
       errors: ['conflict', 'not_found', 'insufficient_role', 'provider_not_configured'],
       entityTag: true,
       idempotent: true,
@@ -93,13 +82,13 @@ export function makeOrderRoutes(
     route('listOrders', `GET ${path}`, {
       summary: "The caller's orders, newest first",
       request: { query: orderQuery },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      replies: { 200: json('A page of orders.', pageOf(listedOrder)) },
       handler: async ({ query, caller }) => ok(await listOf(caller, query)),
     }),
     route('getOrder', `GET ${path}/:orderId`, {
       summary: "One of the caller's orders, with its payments",
       request: { params: orderParams },
-      replies: { 200: { description: 'The order.', schema: orderResource } },
+      replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { orderId }, caller }) =>
         current((await orders.find(caller.userId, orderId)) ?? missing('the order does not exist')),
@@ -107,9 +96,8 @@ export function makeOrderRoutes(
     route('cancelOrder', `POST ${path}/:orderId/cancel`, {
       summary: 'Cancel an unpaid order',
       request: { params: orderParams, body: noFields },
-      replies: { 200: { description: 'The order, `canceled`.', schema: orderResource } },
+      replies: { 200: json('The order, `canceled`.', orderResource) },
       errors: ['conflict'],
-      entityTag: true,
       ifMatch: true,
       handler: async ({ params: { orderId }, caller, command, expectedRevision }) =>
         current(await cancelOrder({ user_id: caller.userId, order_id: orderId, expectedRevision }, command)),
@@ -117,13 +105,13 @@ export function makeOrderRoutes(
     route('listProjectOrders', 'GET /api/v1/projects/:projectId/orders', {
       summary: "A project's orders, newest first",
       request: { params: projectParams, query: orderQuery },
-      replies: { 200: { description: 'A page of orders.', schema: pageOf(listedOrder) } },
+      replies: { 200: json('A page of orders.', pageOf(listedOrder)) },
       handler: async ({ params: { projectId }, query }) => ok(await listOf({ projectId }, query)),
     }),
     route('getProjectOrder', 'GET /api/v1/projects/:projectId/orders/:orderId', {
       summary: "One of a project's orders, with its payments",
       request: { params: projectParams.extend(orderParams.shape) },
-      replies: { 200: { description: 'The order.', schema: orderResource } },
+      replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { projectId, orderId } }) =>
         current((await orders.findOfProject(projectId, orderId)) ?? missing('the order does not exist')),

@@ -3,7 +3,7 @@ import type { PaymentCommands } from '../commands/index.js';
 import { recordRequest } from '../commands/deciding/requests.js';
 import { transactionId } from '../domain/fact.js';
 import { foundPayments, paymentRecord } from '../commands/resources.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 
 const path = '/api/v1/admin/payments';
 
@@ -14,7 +14,7 @@ export function makePaymentRecordRoutes({ recordPayment, findPayments }: Payment
     route('findPayments', 'GET', {
       summary: 'Reports of a transaction, and the orders that it pays',
       request: { query: z.object({ transaction_id: transactionId }) },
-      replies: { 200: { description: 'At most 100 reports, and their orders.', schema: foundPayments } },
+      replies: { 200: json('At most 100 reports, and their orders.', foundPayments) },
       handler: async ({ query }) => ok(await findPayments(query.transaction_id)),
     }),
     route('recordPayment', 'POST /record', {
@@ -23,7 +23,7 @@ export function makePaymentRecordRoutes({ recordPayment, findPayments }: Payment
         'It is settled by the rules of a callback. The same record again is answered with `known`. A record that cannot be true ' +
         'beside what the order knows is a conflict.',
       request: { body: recordRequest },
-      replies: { 200: { description: 'What became of it.', schema: paymentRecord } },
+      replies: { 200: json('What became of it.', paymentRecord) },
       errors: ['conflict', 'not_found'],
       handler: async ({ body, command }) => ok(await recordPayment(body, command)),
     }),

@@ -20,10 +20,10 @@ import {
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
 import { paymentResolution } from '../commands/resources.js';
-import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
+import { matchesOf, namedObject, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
-import { type Route, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, missing, ok, routesOf } from '../../../http/route.js';
 
 const path = '/api/v1/admin/payments';
 const { provider, reason: holdReason } = unmatchedResource.shape;
@@ -36,15 +36,15 @@ const reviewQuery = pageQueryBy(reviewCursor).extend({
   reason: reviewResource.shape.reason.optional(),
   order_id: z.uuid().toLowerCase().optional(),
 });
-const resolutionRequest = z
-  .strictObject({
-    action: paymentAction,
-    order_id: z.uuid().toLowerCase().optional().meta({
-      description: 'The order that a whole callback is applied to. What is in review is its order’s.',
-    }),
-    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
-  })
-  .meta({ id: 'PaymentResolutionRequest' });
+const resolutionRequest = namedObject('PaymentResolutionRequest', {
+  action: paymentAction,
+  order_id: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('The order that a whole callback is applied to. What is in review is its order’s.'),
+  note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+});
 
 /** Makes the routes of payment review (docs/payments/resolving.md#see-and-decide). */
 export function makePaymentRoutes(
@@ -57,12 +57,7 @@ export function makePaymentRoutes(
       summary: 'Callbacks that match no order',
       description: 'Each waits for its order, for its payment, or for an operator to read it.',
       request: { query: unmatchedQuery },
-      replies: {
-        200: {
-          description: 'A page of callbacks, the longest received first.',
-          schema: pageOf(unmatchedResource),
-        },
-      },
+      replies: { 200: json('A page of callbacks, the longest received first.', pageOf(unmatchedResource)) },
       handler: async ({ query: { provider, reason, ...query } }) =>
         ok(
           await readPage<UnmatchedResource>(
@@ -76,9 +71,7 @@ export function makePaymentRoutes(
     route('listPaymentsInReview', `GET ${path}/review`, {
       summary: 'Payments that differ from their order',
       request: { query: reviewQuery },
-      replies: {
-        200: { description: 'A page of reviews, oldest order first.', schema: pageOf(reviewResource) },
-      },
+      replies: { 200: json('A page of reviews, oldest order first.', pageOf(reviewResource)) },
       handler: async ({ query: { provider, reason, order_id, ...query } }) =>
         ok(
           await readPage<ReviewResource>(
@@ -96,13 +89,10 @@ export function makePaymentRoutes(
         '`next` says where to go on. What has found its order meanwhile, or was decided on, stays as it is.',
       request: { body: dismissalRequest },
       replies: {
-        200: {
-          description: 'How many were dismissed.',
-          schema: z.strictObject({
-            dismissed: z.int(),
-            next: unmatchedCursor.nullable().meta({ examples: [null] }),
-          }),
-        },
+        200: json(
+          'How many were dismissed.',
+          z.strictObject({ dismissed: z.int(), next: unmatchedCursor.nullable().meta({ examples: [null] }) }),
+        ),
       },
       handler: async ({ body, command }) => ok(await dismissUnmatched(body, command)),
     }),
@@ -110,7 +100,7 @@ export function makePaymentRoutes(
       summary: 'A callback, its outcome, and the decision on it with its reason',
       description: 'By the id of the callback, or of one of its facts.',
       request: { params: z.object({ paymentId }) },
-      replies: { 200: { description: 'The callback.', schema: paymentCallbackResource } },
+      replies: { 200: json('The callback.', paymentCallbackResource) },
       handler: async ({ params }) =>
         ok(
           (await paymentCallbacks.find(params.paymentId.split('.')[0] ?? '')) ??
@@ -121,7 +111,7 @@ export function makePaymentRoutes(
       summary: 'Any order, with its payments, and the decisions on them with their reasons',
       description: 'By its id, or by its number.',
       request: { params: z.object({ orderId: orderIdOrNumber }) },
-      replies: { 200: { description: 'The order.', schema: orderForOperator } },
+      replies: { 200: json('The order.', orderForOperator) },
       handler: async ({ params: { orderId } }) =>
         ok((await orders.forOperator(orderId)) ?? missing('the order does not exist')),
     }),
@@ -131,7 +121,7 @@ export function makePaymentRoutes(
         '`apply` takes a callback for an order’s, or a payment in review for the order’s own; `dismiss` lets it change nothing. ' +
         'The same decision again is answered alike; another one after it is a conflict.',
       request: { params: z.object({ paymentId }), body: resolutionRequest },
-      replies: { 200: { description: 'What became of it.', schema: paymentResolution } },
+      replies: { 200: json('What became of it.', paymentResolution) },
       errors: ['conflict'],
       handler: async ({ params: { paymentId: id }, body: { order_id = null, ...decided }, command }) =>
         ok(await resolvePayment({ id, order_id, ...decided }, command)),

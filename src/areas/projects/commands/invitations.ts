@@ -59,10 +59,7 @@ export function makeCountInvitation(deps: ProjectDeps) {
   };
 }
 
-interface OfInvitation {
-  readonly projectId: string;
-  readonly invitationId: string;
-}
+type OfInvitation = { readonly projectId: string; readonly invitationId: string };
 
 interface AnswerInput {
   readonly userId: string;
@@ -83,10 +80,7 @@ export function makeInvitations(
   const { handler, sealer, invitations, projects, limit, verifiedHolder } = deps;
   return {
     /** Makes the verified holder of the invited address a member, if there is one and the invitation is open. */
-    acceptInvitation: async (
-      { projectId, invitationId }: OfInvitation,
-      context: CommandContext,
-    ): Promise<void> => {
+    acceptInvitation: async ({ projectId, invitationId }: OfInvitation, context: CommandContext) => {
       const { state } = await handler.load(projectAggregate, projectId);
       const invitation = state.status === 'existing' ? invitationOf(state, invitationId) : null;
       if (invitation === null) return;

@@ -79,9 +79,8 @@ export function makeMembers(
       const project = openAt(await requireRights(input), context.time);
       await requireProved(input);
       const userId = await verifiedHolder(email_digest);
-      if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null)) {
+      if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null))
         return add(input, { project, userId, email_digest }, context);
-      }
       if (!mailConfigured && userId === null) {
         rejectUseCase(
           'mail_not_configured',
@@ -137,11 +136,7 @@ export function makeMembers(
   };
 
   /** An invitation of an owner waits for consent. With another role it adds a user who has verified the address. */
-  async function acceptOwnersInvitation(
-    projectId: string,
-    invitationId: string,
-    context: CommandContext,
-  ): Promise<void> {
+  async function acceptOwnersInvitation(projectId: string, invitationId: string, context: CommandContext) {
     const { state } = await handler.load(projectAggregate, projectId, 'remembered');
     if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return;
     await acceptInvitation({ projectId, invitationId }, stepContext(context, 'accept-invitation'));
@@ -150,9 +145,7 @@ export function makeMembers(
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
   async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
     const { state } = await handler.load(projectAggregate, projectId);
-    if (state.status !== 'existing') {
-      return rejectProject('project_not_found', 'there is no such project');
-    }
+    if (state.status !== 'existing') return rejectProject('project_not_found', 'there is no such project');
     requireReach(state, actorId, role);
     return state;
   }
@@ -166,13 +159,11 @@ export function makeMembers(
     const made = { now: context.time, made: madeBy(context) };
     const command = { type: 'AddMember', actorId, userId, email_digest, role, ...made } as const;
     // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
-    if (projectAggregate.decider.decide(command, project).length > 0) {
+    if (projectAggregate.decider.decide(command, project).length > 0)
       await countInvitation({ projectId, inviterId: actorId, email_digest });
-    }
     const { documents, events } = await handler.handle(projectAggregate.at(projectId), command, context);
-    if (events.length === 0 && !(await isRepetition(projectId, userId, context))) {
+    if (events.length === 0 && !(await isRepetition(projectId, userId, context)))
       rejectProject('already_member', `the user is a member of the project already, as ${role}`);
-    }
     return (await members.after(documents, userId, context.time)) ?? memberNotFound();
   }
 

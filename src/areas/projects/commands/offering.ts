@@ -26,10 +26,7 @@ export type CountNotice = ReturnType<typeof makeCountNotice>;
  * invitations; does nothing for a command that gives nothing or is refused, which the append then reports.
  */
 export function makeCountNotice(
-  deps: ProjectDeps & {
-    readonly requireProved: RequireProved;
-    readonly countInvitation: CountInvitation;
-  },
+  deps: ProjectDeps & { readonly requireProved: RequireProved; readonly countInvitation: CountInvitation },
 ) {
   const { handler, requireProved, countInvitation } = deps;
   /** @throws CommandRejected email_not_verified, session_ended; TooManyAttempts; StoreUnavailable; Overloaded */
@@ -75,10 +72,7 @@ export function makeBillingOffers(deps: ProjectDeps & { readonly countNotice: Co
       );
     },
     /** Withdraws the open offer, if there is one. @throws CommandRejected project_not_found */
-    withdrawBillingOffer: async (
-      { projectId }: { readonly projectId: string },
-      context: CommandContext,
-    ): Promise<void> => {
+    withdrawBillingOffer: async ({ projectId }: { projectId: string }, context: CommandContext) => {
       await handler.handle(projectAggregate.at(projectId), { type: 'WithdrawBillingOffer' }, context, {
         revokesAccess: true,
       });

@@ -83,10 +83,7 @@ export function makeProjects(
       await handler.handle(targetOf(projectId), { type: 'Delete' }, context, revoking);
     },
     /** Grants a project an entitlement; a repetition changes nothing. @throws CommandRejected project_not_found */
-    grantEntitlement: async (
-      { projectId, ...grant }: EntitlementInput,
-      context: CommandContext,
-    ): Promise<void> => {
+    grantEntitlement: async ({ projectId, ...grant }: EntitlementInput, context: CommandContext) => {
       await handler.handle(targetOf(projectId), { type: 'GrantEntitlement', ...grant }, context);
     },
     /**

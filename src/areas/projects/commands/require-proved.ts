@@ -20,18 +20,15 @@ export interface ActingSession {
 export type RequireProved = ReturnType<typeof makeRequireProved>;
 
 export function makeRequireProved({ handler, mailConfigured }: ProjectDeps) {
-  return async ({
-    actorId,
-    session,
-  }: {
+  return async (input: {
     readonly actorId: string;
     /** Null: an API key of the account acts. */
     readonly session: ActingSession | null;
   }): Promise<void> => {
+    const { actorId, session } = input;
     const { state } = await handler.load(userAggregate, actorId);
-    if (state.status !== 'registered' || (session !== null && !sessionHolds(state, session))) {
+    if (state.status !== 'registered' || (session !== null && !sessionHolds(state, session)))
       return rejectUser('session_ended', 'the session has ended');
-    }
     if (!mailConfigured || state.email_verified) return;
     rejectUseCase(
       'email_not_verified',

@@ -4,34 +4,29 @@ import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/role.js';
 import { actingOf } from '../../../http/access/credentials.js';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { judged, ruled } from '../../../validation/zod-problems.js';
 import { checkName, namePattern } from '../../../validation/text.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
 
-const apiKeyIssue = z
-  .strictObject({
-    name: z
-      .string()
-      .max(256)
-      .check(judged((text) => checkName(text, '')))
-      .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
-    scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .meta({ description: 'Within 365 days; 365 days from now when left out.' })
-      .optional(),
-  })
-  .meta({ id: 'ApiKeyIssue' });
+const apiKeyIssue = namedObject('ApiKeyIssue', {
+  name: z
+    .string()
+    .max(256)
+    .check(judged((text) => checkName(text, '')))
+    .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
+  scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .describe('Within 365 days; 365 days from now when left out.')
+    .optional(),
+});
 
 const issuedApiKey = apiKeyResource
-  .extend({
-    key: z.string().meta({ description: 'The key itself, for `X-API-Key`. It is never shown again.' }),
-  })
+  .extend({ key: z.string().describe('The key itself, for `X-API-Key`. It is never shown again.') })
   .meta({ id: 'IssuedApiKey' });
 
 const keyQuery = pageQuery.extend({ expired: z.enum(['true', 'false']).optional() });
@@ -48,7 +43,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
       description:
         'What each key may do and what it looks like, never the key. Expired ones are listed while there is room.',
       request: { query: keyQuery },
-      replies: { 200: { description: 'A page of keys.', schema: pageOf(apiKeyResource) } },
+      replies: { 200: json('A page of keys.', pageOf(apiKeyResource)) },
       handler: async ({ project, query, command: { time: now } }) => {
         const expired = query.expired === undefined ? undefined : query.expired === 'true';
         return ok(await readPage(query, (page) => apiKeys.list(project, page, { expired, now })));
@@ -59,14 +54,13 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
       description:
         'Only this reply shows the key. With an `Idempotency-Key`, a repetition gets the same reply for 24 hours. It is 409 where a crash lost the reply, and where the key was revoked since. Where mail is configured, the caller has proved an address (403 `email_not_verified`).',
       request: { body: apiKeyIssue },
-      replies: { 201: { description: 'The key.', schema: issuedApiKey } },
+      replies: { 201: json('The key.', issuedApiKey) },
       errors: ['conflict', 'email_not_verified'],
       idempotent: true,
       isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
       check: ({ body, ...times }) => {
         checkKeyExpiry(body, times);
       },
-      cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const issue = { projectId, ...actingOf(caller), ...body };
         const { resource, key } = await issueApiKey(issue, command);
@@ -76,7 +70,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
     route('revokeApiKey', 'DELETE /:keyId', {
       summary: 'Revoke an API key',
       request: { params: keyParams },
-      replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
+      replies: { 204: empty('It is refused from now on.') },
       handler: ({ params: { projectId, keyId }, command }) =>
         finished(revokeApiKey({ projectId, keyId }, command)),
     }),

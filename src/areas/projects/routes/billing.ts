@@ -2,19 +2,17 @@ import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { actingOf } from '../../../http/access/credentials.js';
-import { noContent } from '../../../http/replies/reply.js';
-import { type Route, current, finished, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 const path = '/api/v1/projects/:projectId/billing-offer';
-const billingOffer = z
-  .strictObject({
-    user_id: z
-      .uuid()
-      .toLowerCase()
-      .meta({ description: 'A member. With the id of the caller, the caller takes the billing at once.' }),
-  })
-  .meta({ id: 'BillingOffer' });
+const billingOffer = namedObject('BillingOffer', {
+  user_id: z
+    .uuid()
+    .toLowerCase()
+    .describe('A member. With the id of the caller, the caller takes the billing at once.'),
+});
 
 /** Makes the routes that hand over the billing of a project (src/areas/projects/README.md#offers). */
 export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: ProjectCommands): readonly Route[] {
@@ -25,7 +23,7 @@ export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: Projec
       description:
         'The assets of a project use the capacity of one owner, `billed_to`, until the other member accepts at `/api/v1/auth/invitations` within 30 days. A member below owner becomes an owner by that too. An offer replaces an earlier one, and one to the present payer ends it.',
       request: { body: billingOffer },
-      replies: { 200: { description: 'The project.', schema: projectResource } },
+      replies: { 200: json('The project.', projectResource) },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       entityTag: true,
       handler: async ({ params: { projectId }, body: { user_id: userId }, caller, command }) =>
@@ -33,7 +31,7 @@ export function makeBillingRoutes({ offerBilling, withdrawBillingOffer }: Projec
     }),
     route('withdrawBillingOffer', 'DELETE', {
       summary: 'Withdraw the offer of the billing',
-      replies: { 204: { description: 'No offer is open.', schema: noContent } },
+      replies: { 204: empty('No offer is open.') },
       handler: ({ params: { projectId }, command }) => finished(withdrawBillingOffer({ projectId }, command)),
     }),
   ];

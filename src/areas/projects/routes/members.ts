@@ -3,20 +3,14 @@ import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
 import { actingOf, refuseKey } from '../../../http/access/credentials.js';
-import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
+import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { memberResource } from '../../../../projections/projects/members/reader.js';
-import { type Route, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 import { projectParams } from './projects.js';
 
-const memberAddition = z
-  .strictObject({
-    email: emailField,
-    role,
-  })
-  .meta({ id: 'MemberAddition' });
-const memberChange = z.strictObject({ role }).meta({ id: 'MemberChange' });
+const memberAddition = namedObject('MemberAddition', { email: emailField, role });
+const memberChange = namedObject('MemberChange', { role });
 
 const memberParams = projectParams.extend({ memberId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/members';
@@ -36,7 +30,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
       description:
         'Every member sees who the others are, by nickname and role. E-mail addresses are shown to admins and owners only; for all others, platform auditors included, `email` is null.',
       request: { query: memberQuery },
-      replies: { 200: { description: 'A page of members.', schema: pageOf(memberResource) } },
+      replies: { 200: json('A page of members.', pageOf(memberResource)) },
       handler: async ({ query: { role, status, ...query }, caller, project, command: { time } }) => {
         const held = project.roleOf(refuseKey(caller).userId);
         const view = {
@@ -52,7 +46,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
       description:
         'An account that has proved this address is a member at once (`active`) and gets a mail. Any other address is invited by mail (`invited`), and its account is a member once it has proved the address. The role `owner` is only offered (`offered`): the person accepts it at `/api/v1/auth/invitations` within 30 days. Owners add any role, admins editors and viewers. Where mail is configured, the caller has proved an address (403 `email_not_verified`). Limits (429) count by project, user and address.',
       request: { body: memberAddition },
-      replies: { 201: { description: 'The member, or the invitation.', schema: memberResource } },
+      replies: { 201: json('The member, or the invitation.', memberResource) },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
       isGone: (made, { params, time }) => hasAdditionEnded({ ...params, ...made }, time),
@@ -66,7 +60,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
       description:
         'Owners change every member, admins editors and viewers. The role `owner` is only offered (`offered`), as in `addMember`; another role withdraws the offer. The last owner and the owner to whom the project is billed keep the role. A member who is no admin any more loses the API keys and open invitations that they issued. A higher role causes a mail, which is limited like invitations (429).',
       request: { params: memberParams, body: memberChange },
-      replies: { 200: { description: 'The member.', schema: memberResource } },
+      replies: { 200: json('The member.', memberResource) },
       errors: ['conflict', 'email_not_verified', 'too_many_attempts'],
       guards: ({ params: { memberId }, body, project }) =>
         body.role === 'owner' || project.roleOf(memberId) === 'owner' ? 'change_owners' : null,
@@ -78,7 +72,7 @@ export function makeMemberRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'memb
       description:
         'Owners remove every member, admins editors and viewers, and each member leaves; the last owner stays, and the owner to whom the project is billed. The API keys and open invitations of the member end. With the id of an offer of ownership, an owner withdraws it.',
       request: { params: memberParams },
-      replies: { 204: { description: 'They have no access any more.', schema: noContent } },
+      replies: { 204: empty('They have no access any more.') },
       errors: ['conflict'],
       guards: ({ params: { memberId }, project }) =>
         project.roleOf(memberId) === 'owner' ? 'change_owners' : null,

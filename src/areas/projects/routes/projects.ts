@@ -4,14 +4,19 @@ import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
-import { noContent } from '../../../http/replies/reply.js';
+import {
+  creationQuery,
+  namedObject,
+  pageOf,
+  readCreationPage,
+  searchText,
+} from '../../../../projections/paging.js';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
 import { checkName, namePattern } from '../../../validation/text.js';
 import { noParams } from '../../../http/route-spec.js';
-import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 
@@ -21,38 +26,32 @@ const name = z
   .max(256)
   .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
-const projectCreation = z.strictObject({ name }).meta({ id: 'ProjectCreation' });
-const projectChange = z
-  .strictObject({
-    name: name.optional(),
-    require_2fa: z
-      .boolean()
-      .meta({
-        description:
-          'Whether members need a second factor for every call on the project. Owners who demand it need one.',
-      })
-      .optional(),
-    accent_color: z
-      .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
-      .nullable()
-      .meta({
-        description: 'The colour of the pages of its shares. Null: the colour of the service.',
-        examples: ['#0a7f5a'],
-      })
-      .optional(),
-    open_shares: z
-      .boolean()
-      .meta({
-        description:
-          'Whether editors may make shares without a password. While it is false, no such share opens.',
-      })
-      .optional(),
-  })
-  .meta({ id: 'ProjectChange' });
+const projectCreation = namedObject('ProjectCreation', { name });
+const projectChange = namedObject('ProjectChange', {
+  name: name.optional(),
+  require_2fa: z
+    .boolean()
+    .describe(
+      'Whether members need a second factor for every call on the project. Owners who demand it need one.',
+    )
+    .optional(),
+  accent_color: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7f5a')
+    .nullable()
+    .meta({
+      description: 'The colour of the pages of its shares. Null: the colour of the service.',
+      examples: ['#0a7f5a'],
+    })
+    .optional(),
+  open_shares: z
+    .boolean()
+    .describe('Whether editors may make shares without a password. While it is false, no such share opens.')
+    .optional(),
+});
 
 const projectQuery = creationQuery.extend({
-  role: role.optional().meta({ description: 'Only projects in which the caller has this role.' }),
+  role: role.optional().describe('Only projects in which the caller has this role.'),
   q: searchText.optional(),
 });
 
@@ -64,7 +63,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
     route('createProject', 'POST', {
       summary: 'Create a project that belongs to the caller',
       request: { params: noParams, body: projectCreation },
-      replies: { 201: { description: 'The project.', schema: projectResource } },
+      replies: { 201: json('The project.', projectResource) },
       errors: ['project_limit_reached'],
       idempotent: true,
       isGone: async ({ id }) => (await projects.access(id)) === null,
@@ -77,13 +76,13 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
     route('listProjects', 'GET', {
       summary: "The caller's projects, newest first",
       request: { params: noParams, query: projectQuery },
-      replies: { 200: { description: 'A page of projects.', schema: pageOf(projectResource) } },
+      replies: { 200: json('A page of projects.', pageOf(projectResource)) },
       handler: async ({ query: { role, q, ...query }, caller }) =>
         ok(await readCreationPage(query, (page) => projects.page(caller.userId, page, { role, q }))),
     }),
     route('getProject', 'GET /:projectId', {
       summary: 'One project',
-      replies: { 200: { description: 'The project.', schema: projectResource } },
+      replies: { 200: json('The project.', projectResource) },
       entityTag: true,
       handler: async ({ caller, project }) => {
         const session = refuseKey(caller);
@@ -97,8 +96,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
     route('changeProject', 'PATCH /:projectId', {
       summary: 'Rename a project, or change its settings',
       request: { body: projectChange },
-      replies: { 200: { description: 'The project.', schema: projectResource } },
-      entityTag: true,
+      replies: { 200: json('The project.', projectResource) },
       ifMatch: true,
       guards: ({ body }) => {
         if (body.require_2fa !== undefined) return body.require_2fa ? 'set_require_2fa' : 'unset_require_2fa';
@@ -114,7 +112,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
     }),
     route('deleteProject', 'DELETE /:projectId', {
       summary: 'Delete a project and all that belongs to it',
-      replies: { 204: { description: 'The project is deleted.', schema: noContent } },
+      replies: { 204: empty('The project is deleted.') },
       ifMatch: true,
       handler: ({ params: { projectId }, command, expectedRevision }) =>
         finished(deleteProject({ projectId }, command, { expectedRevision })),

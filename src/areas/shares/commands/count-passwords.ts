@@ -34,9 +34,7 @@ interface CurrentPassword {
 }
 
 export function makeCountPasswords(
-  deps: Pick<ShareDeps, 'handler' | 'sealer'> & {
-    readonly eventStore: Pick<EventStore, 'readAll'>;
-  },
+  deps: Pick<ShareDeps, 'handler' | 'sealer'> & { readonly eventStore: Pick<EventStore, 'readAll'> },
 ) {
   const { eventStore, handler, sealer } = deps;
   return async (pepper: string) => {

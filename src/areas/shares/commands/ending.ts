@@ -20,7 +20,6 @@ type Deps = Pick<ShareDeps, 'handler' | 'shares' | 'sealer'> & {
 export function makeShareEndings({ handler, shares, sealer, sharesShown }: Deps) {
   const isDue = (_: string, { position }: { readonly position: Position }): Promise<Asked> =>
     Promise.resolve(sharesShown(position) ? 'yes' : 'not-yet');
-
   return {
     /** The shares that the view shows: those before ProjectDeleted in the log. */
     revokeProjectShares: on(projectAggregate, ['ProjectDeleted'], {

@@ -31,10 +31,7 @@ import {
   shareTitleMax,
 } from '../domain/share/terms.js';
 
-export interface ShareAddress {
-  readonly projectId: string;
-  readonly shareId: string;
-}
+export type ShareAddress = { readonly projectId: string; readonly shareId: string };
 
 /** The terms of a share as its maker gives them: title and note in clear. */
 type GivenTerms = Omit<ShareTerms, 'title' | 'note'> & {
@@ -80,7 +77,6 @@ type Options = Pick<HandleOptions, 'expectedRevision'>;
 export function makeSharing(deps: ShareDeps) {
   const { handler, sealer, digests, randomBytes, sharePasswords, shares } = deps;
   const requireOpenShares = makeRequireOpenShares(deps);
-
   return {
     /**
      * Shares chosen assets, or those that have a tag when the share is opened. A repeated command returns the share of the first one.
@@ -108,12 +104,8 @@ export function makeSharing(deps: ShareDeps) {
         note: note === null ? null : await seal(address, 'note', note),
       };
       const create = { type: 'Create', share } as const;
-      const { documents } = await handler.handle(
-        shareAggregate.at(address.shareId),
-        create,
-        context,
-        loadOfNew(context),
-      );
+      const target = shareAggregate.at(address.shareId);
+      const { documents } = await handler.handle(target, create, context, loadOfNew(context));
       return (await shares.after(documents)) ?? shareNotFound();
     },
     /**
@@ -136,12 +128,9 @@ export function makeSharing(deps: ShareDeps) {
         password === undefined
           ? undefined
           : await hashedPassword(address, password === null ? null : checkSharePassword(password));
-      const { documents } = await handler.handle(
-        shareAggregate.at(shareId),
-        { type: 'Change', projectId, changes, password: hashed },
-        context,
-        { ...options, revokesAccess: hashed !== undefined },
-      );
+      const change = { type: 'Change', projectId, changes, password: hashed } as const;
+      const revoking = { ...options, revokesAccess: hashed !== undefined };
+      const { documents } = await handler.handle(shareAggregate.at(shareId), change, context, revoking);
       return (await shares.after(documents)) ?? shareNotFound();
 
       /** Returns the present sealed text where the text does not change, so that no event follows. */
@@ -154,11 +143,7 @@ export function makeSharing(deps: ShareDeps) {
       }
     },
     /** Revokes a share and ends its sessions. @throws CommandRejected share_not_found; PreconditionFailed */
-    revokeShare: async (
-      { projectId, shareId }: ShareAddress,
-      context: CommandContext,
-      options?: Options,
-    ): Promise<void> => {
+    revokeShare: async ({ projectId, shareId }: ShareAddress, context: CommandContext, options?: Options) => {
       const revoke = { type: 'Revoke', projectId } as const;
       await handler.handle(shareAggregate.at(shareId), revoke, context, { ...options, revokesAccess: true });
     },

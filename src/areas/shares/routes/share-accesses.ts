@@ -1,30 +1,28 @@
 import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';
 import type { ShareCommands } from '../commands/index.js';
 import { checkShareMail } from '../commands/mails/mail-share.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 
-const shareMail = z
-  .strictObject({
-    to: z
-      .array(emailField)
-      .min(1)
-      .max(10)
-      .meta({ description: 'Each gets a separate mail, and no address sees another one.' }),
-    message: z.string().max(2_048).nullable().optional().meta({
-      maxLength: 500,
-      description: 'The mail quotes it as the words of the sender. Null: none.',
-    }),
-  })
-  .meta({ id: 'ShareMail' });
-const shareMailed = z
-  .strictObject({ addresses: z.int().meta({ description: 'How many addresses get a mail.' }) })
-  .meta({ id: 'ShareMailRequested' });
+const shareMail = namedObject('ShareMail', {
+  to: z
+    .array(emailField)
+    .min(1)
+    .max(10)
+    .describe('Each gets a separate mail, and no address sees another one.'),
+  message: z.string().max(2_048).nullable().optional().meta({
+    maxLength: 500,
+    description: 'The mail quotes it as the words of the sender. Null: none.',
+  }),
+});
+const shareMailed = namedObject('ShareMailRequested', {
+  addresses: z.int().describe('How many addresses get a mail.'),
+});
 
 /** Makes the route that mails links of shares (src/areas/shares/README.md#mails-with-the-link). */
 export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Route[] {
@@ -34,7 +32,7 @@ export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Rout
       description:
         "The mail has the URL, the project's name and the share's end, and never the password. The caller, or the user who issued the API key, has proved an address (403 `email_not_verified`). Mails are limited by user, project and address (429). A share that does not open for visitors is 409. The reply is the same for every address.",
       request: { params: shareParams, body: shareMail },
-      replies: { 202: { description: 'The mails are sent within moments.', schema: shareMailed } },
+      replies: { 202: json('The mails are sent within moments.', shareMailed) },
       errors: ['conflict', 'email_not_verified', 'mail_not_configured', 'too_many_attempts'],
       idempotent: true,
       check: ({ body: { to, message = null } }) => {
@@ -52,10 +50,7 @@ export function makeShareMailRoutes({ mailShare }: ShareCommands): readonly Rout
 const accessQuery = creationQuery.extend({
   opened_after: z.iso.datetime({ offset: true }).optional(),
   opened_before: z.iso.datetime({ offset: true }).optional(),
-  downloaded: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({ description: 'Whether the visitor saved an asset.' }),
+  downloaded: z.enum(['true', 'false']).optional().describe('Whether the visitor saved an asset.'),
 });
 
 /** Makes the route by which members see when a share was opened (src/areas/shares/README.md#share-verification). */
@@ -66,7 +61,7 @@ export function makeShareAccessRoutes(deps: Pick<ShareDeps, 'shares' | 'shareAcc
       summary: 'When a share was opened, newest first',
       description: 'Also of a share that was revoked, if it was ever opened.',
       request: { params: shareParams, query: accessQuery },
-      replies: { 200: { description: 'A page of accesses.', schema: pageOf(shareAccessResource) } },
+      replies: { 200: json('A page of accesses.', pageOf(shareAccessResource)) },
       handler: async ({ params, query: { limit, cursor, sort, downloaded, ...period } }) => {
         const filter = {
           ...period,

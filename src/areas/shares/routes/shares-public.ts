@@ -5,9 +5,10 @@ import { judged } from '../../../validation/zod-problems.js';
 import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
-import { type Route, ok, routesOf } from '../../../http/route.js';
+import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
+import { namedObject } from '../../../../projections/paging.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes(
@@ -22,7 +23,7 @@ export function makeSharePageRoutes(
         'It is the same for every token. `Accept-Language` selects its language. ' +
         'Pages of the origins in `frame_ancestors` may show that of an open share.',
       request: { params: z.object({ token: z.string() }), query: ignoredQuery },
-      replies: { 200: { description: 'HTML.', schema: z.string(), mediaType: 'text/html' } },
+      replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
       handler: async ({ params: { token }, acceptLanguage }) => ({
         status: 200,
@@ -40,13 +41,7 @@ export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly R
       description:
         'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
       request: { params: z.object({ token: z.string() }), query: ignoredQuery },
-      replies: {
-        200: {
-          description: 'A playlist (RFC 8216).',
-          schema: z.string(),
-          mediaType: 'application/vnd.apple.mpegurl',
-        },
-      },
+      replies: { 200: typed('application/vnd.apple.mpegurl', 'A playlist (RFC 8216).') },
       errors: ['not_found', 'conflict', 'bucket_unavailable'],
       limit: { name: 'playlist', counts: 'all' },
       entityTag: true,
@@ -65,30 +60,24 @@ export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly R
   ];
 }
 
-const verification = z
-  .strictObject({
-    password: z
-      .string()
-      .max(512)
-      .check(judged(checkTriedPassword))
-      .nullable()
-      .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
-    share_session: z
-      .string()
-      .max(512)
-      .meta({ description: 'Of an earlier visit, also one that has ended.' })
-      .optional(),
-  })
-  .meta({ id: 'ShareVerification' });
+const verification = namedObject('ShareVerification', {
+  password: z
+    .string()
+    .max(512)
+    .check(judged(checkTriedPassword))
+    .nullable()
+    .meta({ minLength: 1, maxLength: 128, description: 'Null for a share without a password.' }),
+  share_session: z.string().max(512).describe('Of an earlier visit, also one that has ended.').optional(),
+});
 
-const renewal = z
-  .strictObject({
-    share_session: z.string().min(1).max(512),
-    download: z.uuid().toLowerCase().optional().meta({
-      description: 'The id of the asset whose file the visitor saves now. It counts once in a session.',
-    }),
-  })
-  .meta({ id: 'ShareMediaRenewal' });
+const renewal = namedObject('ShareMediaRenewal', {
+  share_session: z.string().min(1).max(512),
+  download: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('The id of the asset whose file the visitor saves now. It counts once in a session.'),
+});
 
 const time = z.iso.datetime({ precision: 3 });
 
@@ -104,51 +93,37 @@ const sharedAsset = {
 };
 
 /** The reply before the password. */
-const sharedPlace = z
-  .strictObject({
-    password_required: z.boolean(),
-    limited_uses: z
-      .boolean()
-      .meta({ description: 'Opening it counts a use; do so only at the wish of a person.' }),
-    project: z.strictObject({
-      name: z.string(),
-      accent_color: z.string().nullable().meta({ description: '`#rrggbb`.' }),
-    }),
-  })
-  .meta({ id: 'SharedPlace' });
+const sharedPlace = namedObject('SharedPlace', {
+  password_required: z.boolean(),
+  limited_uses: z.boolean().describe('Opening it counts a use; do so only at the wish of a person.'),
+  project: z.strictObject({ name: z.string(), accent_color: z.string().nullable().describe('`#rrggbb`.') }),
+});
 
 /** The reply to the right password (src/areas/shares/README.md#share-verification). */
-const openedShare = z
-  .strictObject({
-    share: z.strictObject({
-      name: z.string().meta({ description: "The first asset's." }),
-      title: z.string().nullable(),
-      note: z.string().nullable(),
-      sender: z
-        .string()
-        .nullable()
-        .meta({ description: 'The nickname of the sharer, where the share has `show_sender`.' }),
-      expires_at: time.nullable(),
-      remaining_uses: z.int().nullable().meta({ description: 'Null where uses are not limited.' }),
-      allow_download: z.boolean(),
-    }),
-    asset: z.strictObject(sharedAsset).meta({ description: 'The first asset.' }),
-    media: z.array(mediaLink).meta({ description: "The first asset's." }),
-    assets: z
-      .array(z.strictObject({ ...sharedAsset, media: z.array(mediaLink) }))
-      .meta({ description: 'All assets of the share that are served, in its order.' }),
-    share_session: z.string().meta({ description: 'For fresh URLs, without the password.' }),
-    expires_at: time.meta({ description: 'When `share_session` ends: in 12 hours, or with the share.' }),
-  })
-  .meta({ id: 'OpenedShare' });
+const openedShare = namedObject('OpenedShare', {
+  share: z.strictObject({
+    name: z.string().describe("The first asset's."),
+    title: z.string().nullable(),
+    note: z.string().nullable(),
+    sender: z.string().nullable().describe('The nickname of the sharer, where the share has `show_sender`.'),
+    expires_at: time.nullable(),
+    remaining_uses: z.int().nullable().describe('Null where uses are not limited.'),
+    allow_download: z.boolean(),
+  }),
+  asset: z.strictObject(sharedAsset).describe('The first asset.'),
+  media: z.array(mediaLink).describe("The first asset's."),
+  assets: z
+    .array(z.strictObject({ ...sharedAsset, media: z.array(mediaLink) }))
+    .describe('All assets of the share that are served, in its order.'),
+  share_session: z.string().describe('For fresh URLs, without the password.'),
+  expires_at: time.describe('When `share_session` ends: in 12 hours, or with the share.'),
+});
 
-const renewedMedia = z
-  .strictObject({
-    media: z.array(mediaLink).meta({ description: "The first asset's." }),
-    assets: z.array(z.strictObject({ id: z.uuid(), media: z.array(mediaLink) })),
-    expires_at: time.meta({ description: 'When the session ends.' }),
-  })
-  .meta({ id: 'RenewedShareMedia' });
+const renewedMedia = namedObject('RenewedShareMedia', {
+  media: z.array(mediaLink).describe("The first asset's."),
+  assets: z.array(z.strictObject({ id: z.uuid(), media: z.array(mediaLink) })),
+  expires_at: time.describe('When the session ends.'),
+});
 
 // Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
 const tokenParams = z.object({ token: z.string() });
@@ -162,13 +137,12 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       cacheControl: 'no-store',
       summary: 'The project of a share, and whether the share needs a password',
       description: 'It is 404 whenever `verify` is.',
-      replies: { 200: { description: 'The project.', schema: wrapped(sharedPlace) } },
+      replies: { 200: json('The project.', wrapped(sharedPlace)) },
       errors: ['not_found'],
       limit: { name: 'share_describe', counts: 'all' },
       handler: async ({ params: { token } }) => ok(wrap(await describeShared(token))),
     }),
     route('verifyShare', 'POST /verify', {
-      cacheControl: 'no-store',
       summary: "Give a share's password, and receive its asset and signed URLs",
       description:
         'A share that does not exist, has expired, was revoked or used up, or whose media cannot be served, is 404 alike. To a visitor ' +
@@ -176,9 +150,7 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
         'wrong passwords for one share from one client further tries have to wait: 1 minute, doubling to 1 hour. With an ' +
         'Idempotency-Key a repetition checks the password again, signs afresh, and counts as one use together with the first.',
       request: { body: verification },
-      replies: {
-        200: { description: 'The asset and its URLs.', schema: wrapped(openedShare) },
-      },
+      replies: { 200: json('The asset and its URLs.', wrapped(openedShare)) },
       errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',
@@ -195,12 +167,11 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       },
     }),
     route('renewShareMedia', 'POST /media', {
-      cacheControl: 'no-store',
       summary: 'Fresh media URLs of an opened share',
       description:
         'URLs live for 15 to 20 minutes. With `download` it also counts a download (403 where the share allows none). A session is over (401) once it has ended, the share was revoked, or its password changed.',
       request: { body: renewal },
-      replies: { 200: { description: 'The URLs.', schema: wrapped(renewedMedia) } },
+      replies: { 200: json('The URLs.', wrapped(renewedMedia)) },
       errors: ['invalid_credentials', 'forbidden'],
       limit: { name: 'share_media', counts: 'all' },
       handler: async ({ params: { token }, body, command }) => {

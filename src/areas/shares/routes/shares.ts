@@ -7,9 +7,9 @@ import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
-import { contentTag, noContent } from '../../../http/replies/reply.js';
+import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
 import {
@@ -18,7 +18,7 @@ import {
   shownShare,
 } from '../../../../projections/shares/shares/resource.js';
 import { roleAtLeast } from '../../projects/domain/role.js';
-import { type Route, current, finished, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, ok, routesOf, typed } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
 const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
@@ -33,24 +33,15 @@ const openWithout = {
 
 const shareQuery = creationQuery.extend({
   state: shareState.optional(),
-  tag: z
-    .string()
-    .min(1)
-    .max(50)
-    .optional()
-    .meta({ description: 'Only shares of this tag; capitals do not count.' }),
-  asset_id: z
-    .uuid()
-    .toLowerCase()
-    .optional()
-    .meta({ description: 'Only shares of this asset, without those of a tag.' }),
+  tag: z.string().min(1).max(50).optional().describe('Only shares of this tag; capitals do not count.'),
+  asset_id: z.uuid().toLowerCase().optional().describe('Only shares of this asset, without those of a tag.'),
 });
 const assetIds = z
   .array(z.uuid().toLowerCase())
   .min(1)
   .max(sharedAssetsMax)
   .check(judged(shareRules.assets))
-  .meta({ description: 'Several assets, in the order in which visitors see them, in place of `asset_id`.' });
+  .describe('Several assets, in the order in which visitors see them, in place of `asset_id`.');
 
 const sharedTag = z.string().max(512).check(judged(shareRules.tag)).meta({
   minLength: 1,
@@ -60,7 +51,7 @@ const sharedTag = z.string().max(512).check(judged(shareRules.tag)).meta({
 });
 
 const terms = z.strictObject({
-  expires_at: z.iso.datetime({ offset: true }).nullable().meta({ description: 'Null: never.' }),
+  expires_at: z.iso.datetime({ offset: true }).nullable().describe('Null: never.'),
   expires_in: z.enum(['1h', '1d', '7d', '30d']).meta({
     id: 'ShareTerm',
     description: 'The end as a time from now, in place of `expires_at`: an hour, a day, 7 days or 30 days.',
@@ -70,7 +61,7 @@ const terms = z.strictObject({
     .min(1)
     .max(10_000)
     .nullable()
-    .meta({ description: 'How often the password may be used. Null: any number.' }),
+    .describe('How often the password may be used. Null: any number.'),
   title: z.string().max(512).nullable().check(judged(shareRules.title)).meta({
     maxLength: shareTitleMax,
     description: 'For visitors. Null: none.',
@@ -83,32 +74,29 @@ const terms = z.strictObject({
     .array(z.string().max(300))
     .max(framesMax)
     .check(judged(shareRules.framing))
-    .meta({ description: 'The origins whose pages may show the share in a frame.' }),
-  allow_download: z.boolean().meta({
-    description: 'Whether visitors are offered to save the media. A browser keeps what it shows.',
-  }),
-  notify_sharer: z.boolean().meta({
-    description: 'Whether the sharer gets a mail at the first opening.',
-  }),
-  show_sender: z.boolean().meta({
-    description:
+    .describe('The origins whose pages may show the share in a frame.'),
+  allow_download: z
+    .boolean()
+    .describe('Whether visitors are offered to save the media. A browser keeps what it shows.'),
+  notify_sharer: z.boolean().describe('Whether the sharer gets a mail at the first opening.'),
+  show_sender: z
+    .boolean()
+    .describe(
       'Whether visitors see the nickname of the sharer after the password. They never see the address.',
-  }),
+    ),
 });
 const { allow_download, notify_sharer, show_sender } = terms.shape;
 
-const shareCreation = z
-  .strictObject({
-    asset_id: z.uuid().toLowerCase().optional(),
-    asset_ids: assetIds.optional(),
-    tag: sharedTag.optional(),
-    password: password.check(judged(shareRules.password)).nullable().meta(openWithout),
-    ...terms.partial().shape,
-    allow_download: allow_download.default(defaultTerms.allow_download),
-    notify_sharer: notify_sharer.default(defaultTerms.notify_sharer),
-    show_sender: show_sender.default(defaultTerms.show_sender),
-  })
-  .meta({ id: 'ShareCreation' });
+const shareCreation = namedObject('ShareCreation', {
+  asset_id: z.uuid().toLowerCase().optional(),
+  asset_ids: assetIds.optional(),
+  tag: sharedTag.optional(),
+  password: password.check(judged(shareRules.password)).nullable().meta(openWithout),
+  ...terms.partial().shape,
+  allow_download: allow_download.default(defaultTerms.allow_download),
+  notify_sharer: notify_sharer.default(defaultTerms.notify_sharer),
+  show_sender: show_sender.default(defaultTerms.show_sender),
+});
 
 const shareChange = z
   .strictObject({ password: password.nullable().meta(openWithout), ...terms.shape })
@@ -131,7 +119,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       summary: 'Share assets behind a password',
       description: 'Exactly one of `asset_id`, `asset_ids` and `tag` says what is shared.',
       request: { params: projectParams, body: shareCreation },
-      replies: { 201: { description: 'The share, with the URL to pass on.', schema: shownShare } },
+      replies: { 201: json('The share, with the URL to pass on.', shownShare) },
       errors: ['not_found', 'conflict', 'too_many_attempts'],
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await shares.find(projectId, id)) === null,
@@ -139,7 +127,6 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
         nameOneThing(body);
         shareRules.end(endOf(body, earliest) ?? null, earliest);
       },
-      cacheControl: 'no-store',
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const { asset_id, asset_ids = [], tag = null, ...given } = withEnd(body, command.time);
         const input = {
@@ -156,7 +143,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       summary: "A project's shares, newest first",
       description: 'Those that have expired or are used up are listed, those that were revoked are not.',
       request: { params: projectParams, query: shareQuery },
-      replies: { 200: { description: 'A page of shares.', schema: pageOf(shownShare) } },
+      replies: { 200: json('A page of shares.', pageOf(shownShare)) },
       handler: async ({ params: { projectId }, query, caller, project, command: { time: now } }) => {
         const { asset_id: assetId, tag, state, ...list } = query;
         const filter = { assetId, tag, state, now };
@@ -167,7 +154,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
     route('getShare', 'GET /:shareId', {
       entityTag: true,
       summary: 'One share',
-      replies: { 200: { description: 'The share.', schema: shownShare } },
+      replies: { 200: json('The share.', shownShare) },
       handler: async ({ params: { projectId, shareId }, caller, project }) => {
         const found = await shares.find(projectId, shareId);
         if (found === null) throw missingShare();
@@ -175,11 +162,10 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       },
     }),
     route('changeShare', 'PATCH /:shareId', {
-      entityTag: true,
       summary: 'Change a share',
       description: 'Another password, or none, ends the sessions of all visitors at once.',
       request: { body: shareChange },
-      replies: { 200: { description: 'The share as it is now.', schema: shownShare } },
+      replies: { 200: json('The share as it is now.', shownShare) },
       errors: ['conflict', 'too_many_attempts'],
       ifMatch: true,
       handler: async ({ params, body, command, expectedRevision }) =>
@@ -192,15 +178,14 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
     route('revokeShare', 'DELETE /:shareId', {
       summary: 'Revoke a share, and end the sessions of all visitors',
       description: 'URLs that were handed out before live on until they expire, 20 minutes at most.',
-      replies: { 204: { description: 'It opens no more.', schema: noContent } },
+      replies: { 204: empty('It opens no more.') },
       ifMatch: true,
       handler: ({ params, command, expectedRevision }) =>
         finished(revokeShare(params, command, { expectedRevision })),
     }),
     route('getShareQrCode', 'GET /:shareId/qr', {
       summary: "The share's URL as a QR code",
-      replies: { 200: { description: 'A picture.', schema: z.string(), mediaType: 'image/svg+xml' } },
-      cacheControl: 'no-store',
+      replies: { 200: typed('image/svg+xml', 'A picture.') },
       entityTag: true,
       handler: async ({ params: { projectId, shareId } }) => {
         const found = await shares.find(projectId, shareId);
@@ -230,9 +215,8 @@ export function missingShare(): HttpError {
 }
 
 function nameOneThing(body: { asset_id?: unknown; asset_ids?: unknown; tag?: unknown }): void {
-  if ([body.asset_id, body.asset_ids, body.tag].filter((one) => one !== undefined).length !== 1) {
+  if ([body.asset_id, body.asset_ids, body.tag].filter((one) => one !== undefined).length !== 1)
     invalid('asset_id', 'is missing: give it, asset_ids or tag', 'missing');
-  }
 }
 
 interface End {

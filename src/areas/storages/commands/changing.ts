@@ -21,10 +21,7 @@ import { existingStorage, storageAggregate, type StorageCommand } from '../domai
 import type { SealCredentials } from './create-storage.js';
 import type { OpenStorage } from './open-storage.js';
 
-export interface StorageAddress {
-  readonly projectId: string;
-  readonly storageId: string;
-}
+export type StorageAddress = { readonly projectId: string; readonly storageId: string };
 
 /** A storage after a change. `isTested`: the change takes effect after a test (202). */
 export interface StorageChange extends Versioned<StorageResource> {
@@ -115,13 +112,11 @@ export function makeChanging(
      * @throws CommandRejected invalid_request, storage_test_running, storage_credentials_replaced
      */
     replaceStorageCredentials: async (
-      {
-        credentials: given,
-        ...address
-      }: StorageAddress & { readonly credentials: Readonly<Record<string, string>> },
+      input: StorageAddress & { readonly credentials: Readonly<Record<string, string>> },
       context: CommandContext,
       options?: Options,
     ): Promise<StorageChange> => {
+      const { credentials: given, ...address } = input;
       const { configuration, credentialsVersionMax } = (await load(address)).storage;
       const clear = checkCredentials(configuration.provider, given);
       const credentials = await seal(address, credentialsVersionMax + 1, clear);

@@ -33,9 +33,7 @@ export function makeChooseFirstDefault({ handler }: Pick<StorageDeps, 'handler'>
   };
 
   /** Returns the project, and its deleted default to replace; null where the storage must not become the default. */
-  async function find(
-    storageId: string,
-  ): Promise<{ readonly projectId: string; readonly replaces: string | null } | null> {
+  async function find(storageId: string) {
     const { state: storage } = await handler.load(storageAggregate, storageId);
     if (storage.status !== 'active') return null;
     const { projectId } = storage;

@@ -141,8 +141,7 @@ export function makeCreateStorage(
   async function requireEntitlement(projectId: string): Promise<void> {
     const project = await projects.access(projectId);
     if (project === null) return rejectProject('project_not_found', 'there is no such project');
-    if (!project.entitlements.allow_s3) {
+    if (!project.entitlements.allow_s3)
       rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
-    }
   }
 }

@@ -56,9 +56,8 @@ export function makeDeleting(
         storages.ids(projectId, 2),
         hasAssets(storageId),
       ]);
-      if (found?.resource.is_default === true && ids.some((id) => id !== storageId)) {
+      if (found?.resource.is_default === true && ids.some((id) => id !== storageId))
         rejectStorage('storage_in_use', 'this is the default storage; choose another one first');
-      }
       if (keepsAssets) rejectStorage('storage_in_use', 'assets are kept in this storage; remove them first');
       const revoking = { ...options, revokesAccess: true };
       await handler.handle(storageAggregate.at(storageId), { type: 'Delete', projectId }, context, revoking);
@@ -70,10 +69,7 @@ export function makeDeleting(
         for (const storageId of await storages.ids(projectId, storagesMax)) await drop(storageId, context);
       },
       /** Deletes a storage if its project is deleted: one that comes after ProjectDeleted in the log. */
-      ifOrphaned: async (
-        { storageId, projectId }: StorageAddress,
-        context: CommandContext,
-      ): Promise<void> => {
+      ifOrphaned: async ({ storageId, projectId }: StorageAddress, context: CommandContext) => {
         const { state: project } = await handler.load(projectAggregate, projectId);
         if (project.status === 'deleted') await drop(storageId, context);
       },

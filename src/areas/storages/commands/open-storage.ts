@@ -14,10 +14,7 @@ import type { CdnToken } from '../bucket/signing/cdn-token.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
 
 /** A storage with opened credentials, which sign. Do not keep it longer than one request or one test. */
-export interface OpenedStorage {
-  readonly storage: ExistingStorage;
-  readonly urls: StorageUrls;
-}
+export type OpenedStorage = { readonly storage: ExistingStorage; readonly urls: StorageUrls };
 
 export type OpenStorage = ReturnType<typeof makeOpenStorage>;
 

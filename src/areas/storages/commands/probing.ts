@@ -11,10 +11,7 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
-export interface StorageTestRef {
-  readonly storageId: string;
-  readonly testId: string;
-}
+export type StorageTestRef = { readonly storageId: string; readonly testId: string };
 
 /** Makes the tests of storages. */
 export function makeProbeStorage(
@@ -30,7 +27,6 @@ export function makeProbeStorage(
       const { state } = await handler.load(storageAggregate, storageId);
       return state.status !== 'absent' && state.status !== 'deleted' && state.test?.id === testId;
     },
-
     /**
      * Probes the storage. Returns undefined when the test is already over. An error inside the test is the failure
      * `test_broken`, and a test without a result after 18 s is `probe_timeout`, so that no test hangs.
@@ -53,13 +49,8 @@ export function makeProbeStorage(
         return { failure: { code: 'test_broken', hint: null }, warnings: [] };
       }
     },
-
     /** Records the result; a repetition changes nothing. */
-    finish: async (
-      { storageId, testId }: StorageTestRef,
-      result: TestResult,
-      context: CommandContext,
-    ): Promise<void> => {
+    finish: async ({ storageId, testId }: StorageTestRef, result: TestResult, context: CommandContext) => {
       await handler.handle(storageAggregate.at(storageId), { type: 'FinishTest', testId, result }, context);
     },
   };
@@ -82,9 +73,7 @@ const timedOut: TestResult = { failure: { code: 'probe_timeout', hint: null }, w
 
 /** Runs each requested test of a storage and records its result. */
 export function makeProbeStorages(
-  deps: Pick<StorageDeps, 'clock'> & {
-    readonly probeStorage: ReturnType<typeof makeProbeStorage>;
-  },
+  deps: Pick<StorageDeps, 'clock'> & { readonly probeStorage: ReturnType<typeof makeProbeStorage> },
 ) {
   const { probeStorage, clock } = deps;
   const refOf = (event: ReactionEvent<StorageTestStarted>) => ({

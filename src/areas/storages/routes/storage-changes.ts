@@ -3,66 +3,59 @@ import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { StorageChange } from '../commands/changing.js';
 import type { ErrorCode } from '../../../http/replies/error-codes.js';
-import { noContent } from '../../../http/replies/reply.js';
 import { cdnTokenScheme, cdnValidSecondsMax, deliveryMode } from '../domain/delivery/delivery.js';
 import { storageResource } from '../../../../projections/storages/storage-configs/resource.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, finished, missing, routesOf } from '../../../http/route.js';
+import { type Route, current, empty, finished, json, missing, routesOf } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
+import { namedObject } from '../../../../projections/paging.js';
 
-const storageChange = z
-  .strictObject({
-    ...storageFields,
-    name: storageFields.name.optional(),
-    bucket: storageFields.bucket.optional(),
-  })
-  .meta({ id: 'StorageChange' });
+const storageChange = namedObject('StorageChange', {
+  ...storageFields,
+  name: storageFields.name.optional(),
+  bucket: storageFields.bucket.optional(),
+});
 
-const credentialsReplacement = z
-  .strictObject({
-    credentials: z
-      .union([storageCredentials.s3, storageCredentials.cos])
-      .meta({ description: "Exactly the two keys of the storage's provider." }),
-  })
-  .meta({ id: 'StorageCredentialsReplacement' });
+const credentialsReplacement = namedObject('StorageCredentialsReplacement', {
+  credentials: z
+    .union([storageCredentials.s3, storageCredentials.cos])
+    .describe("Exactly the two keys of the storage's provider."),
+});
 
-const mode = deliveryMode.meta({
-  description:
-    'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
+const mode = deliveryMode.describe(
+  'How cdn_domain is used. origin: it is another name of the bucket, and URLs are signed for it; rewrite: a CDN that ' +
     'speaks to the bucket by its own name, so URLs are signed for the bucket; public: URLs carry no signature; token: the ' +
     'CDN reads the bucket itself and checks a token.',
-});
+);
 const tokenSettings = {
   scheme: cdnTokenScheme,
-  valid_seconds: z.int().min(0).max(cdnValidSecondsMax).meta({
-    description:
+  valid_seconds: z
+    .int()
+    .min(0)
+    .max(cdnValidSecondsMax)
+    .describe(
       'The life of a URL that the CDN is configured with. It counts from the timestamp in the URL. CloudFront has none: 0.',
-  }),
+    ),
 };
-const delivery = z
-  .strictObject({ mode, token: z.strictObject(tokenSettings).optional() })
-  .meta({ id: 'Delivery' });
-const deliveryChange = z
-  .strictObject({
-    mode,
-    token: z
-      .strictObject({
-        ...tokenSettings,
-        valid_seconds: tokenSettings.valid_seconds.default(0),
-        keys: z.record(z.string().max(32), z.string().max(8_192)).meta({
-          description: '`key`; for CloudFront `key_pair_id` and `private_key` (PEM).',
-        }),
-      })
-      .optional()
-      .meta({ description: 'For the mode `token`, and only for it.' }),
-  })
-  .meta({ id: 'DeliveryChange' });
-const changed = { description: 'The configuration as it is now.', schema: storageResource };
-const tested = {
-  description:
-    'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
-  schema: storageResource,
-};
+const delivery = namedObject('Delivery', { mode, token: z.strictObject(tokenSettings).optional() });
+const deliveryChange = namedObject('DeliveryChange', {
+  mode,
+  token: z
+    .strictObject({
+      ...tokenSettings,
+      valid_seconds: tokenSettings.valid_seconds.default(0),
+      keys: z
+        .record(z.string().max(32), z.string().max(8_192))
+        .describe('`key`; for CloudFront `key_pair_id` and `private_key` (PEM).'),
+    })
+    .optional()
+    .describe('For the mode `token`, and only for it.'),
+});
+const changed = json('The configuration as it is now.', storageResource);
+const tested = json(
+  'The storage is active, and what was asked for is tested first: the configuration as it serves until then.',
+  storageResource,
+);
 
 /** Makes the routes that change storages (src/areas/storages/README.md#storage-changes). */
 export function makeStorageChangeRoutes(
@@ -78,7 +71,6 @@ export function makeStorageChangeRoutes(
     errors: readonly ErrorCode[] = [],
   ): Route =>
     route(name, `POST /${action}`, {
-      entityTag: true,
       summary,
       request: { body: noFields },
       replies: { 200: changed },
@@ -89,7 +81,6 @@ export function makeStorageChangeRoutes(
     });
   return [
     route('changeStorage', 'PATCH', {
-      entityTag: true,
       summary: 'Change a storage',
       description:
         'Another endpoint, public endpoint, bucket or region of an active storage is tested first, and takes over together with all else that the request changes (202). Other changes apply at once.',
@@ -102,14 +93,13 @@ export function makeStorageChangeRoutes(
     }),
     route('deleteStorage', 'DELETE', {
       summary: 'Delete a storage, and destroy its credentials',
-      replies: { 204: { description: 'It is deleted.', schema: noContent } },
+      replies: { 204: empty('It is deleted.') },
       errors: ['conflict'],
       ifMatch: true,
       handler: ({ params, command, expectedRevision }) =>
         finished(deps.deleteStorage(params, command, { expectedRevision })),
     }),
     route('replaceStorageCredentials', 'PUT /credentials', {
-      entityTag: true,
       summary: "Replace a storage's credentials",
       description: 'Those of an active storage serve until the new ones have passed a test (202).',
       request: { body: credentialsReplacement },
@@ -122,10 +112,9 @@ export function makeStorageChangeRoutes(
       },
     }),
     route('testStorage', 'POST /test', {
-      entityTag: true,
       summary: 'Test a storage: list, write, read by a signed URL, delete',
       request: { body: noFields },
-      replies: { 202: { description: 'The test is under way.', schema: storageResource } },
+      replies: { 202: json('The test is under way.', storageResource) },
       errors: ['conflict'],
       ifMatch: true,
       handler: async ({ params, command, expectedRevision }) => ({
@@ -134,7 +123,6 @@ export function makeStorageChangeRoutes(
       }),
     }),
     route('setStorageCors', 'POST /cors', {
-      entityTag: true,
       summary: 'Set the CORS rule of the bucket for the pages of this service',
       description:
         'Adds the rule of the warning `cors_missing` to the rules of the bucket, which stay. The key needs the permission. A 409 says why the bucket did not take it.',
@@ -153,15 +141,14 @@ export function makeStorageChangeRoutes(
     route('getDelivery', 'GET /delivery', {
       entityTag: true,
       summary: 'The delivery mode of a storage',
-      replies: { 200: { description: 'The mode.', schema: delivery } },
+      replies: { 200: json('The mode.', delivery) },
       handler: async ({ params: { projectId, storageId } }) =>
         current((await storages.delivery(projectId, storageId)) ?? missing('the storage does not exist')),
     }),
     route('changeDelivery', 'PUT /delivery', {
-      entityTag: true,
       summary: 'Change the delivery mode of a storage',
       request: { body: deliveryChange },
-      replies: { 200: { description: 'The mode.', schema: delivery } },
+      replies: { 200: json('The mode.', delivery) },
       ifMatch: true,
       errors: ['conflict'],
       handler: async ({ params, body, command, expectedRevision }) => {

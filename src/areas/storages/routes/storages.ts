@@ -18,7 +18,7 @@ import {
   type UndeletedResource,
 } from '../../../../projections/storages/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
-import { type Route, current, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
 const text = z.string().max(2048);
@@ -134,9 +134,7 @@ export function makeStorageRoutes(
     route('createStorage', `POST ${storagesPath}`, {
       summary: 'Bind a storage to a project',
       request: { body: storageCreation },
-      replies: {
-        201: { description: 'The configuration, `pending` until it is tested.', schema: storageResource },
-      },
+      replies: { 201: json('The configuration, `pending` until it is tested.', storageResource) },
       errors: ['conflict'],
       entityTag: true,
       idempotent: true,
@@ -153,7 +151,7 @@ export function makeStorageRoutes(
     route('listStorages', `GET ${storagesPath}`, {
       summary: "A project's storages, newest first",
       request: { query: storageQuery },
-      replies: { 200: { description: 'A page of configurations.', schema: pageOf(storageResource) } },
+      replies: { 200: json('A page of configurations.', pageOf(storageResource)) },
       handler: async ({ project, query: { status, provider, ...query } }) =>
         ok(await readCreationPage(query, (page) => storages.page(project, page, { status, provider }))),
     }),
@@ -162,7 +160,7 @@ export function makeStorageRoutes(
       description:
         'Of assets that were removed with `?object=delete`. The service tries once a day, 7 times in all; what is listed after that stays in the bucket.',
       request: { params: storageParams, query: pageQuery },
-      replies: { 200: { description: 'A page of removed assets.', schema: pageOf(undeletedResource) } },
+      replies: { 200: json('A page of removed assets.', pageOf(undeletedResource)) },
       handler: async ({ params: { storageId }, query, project }) => {
         const found = await storages.find(project.id, storageId, project);
         if (found === null) throw new HttpError('not_found', 'the storage does not exist');
@@ -173,7 +171,7 @@ export function makeStorageRoutes(
     route('getStorage', `GET ${storagesPath}/:storageId`, {
       summary: 'One storage configuration',
       request: { params: storageParams },
-      replies: { 200: { description: 'The configuration.', schema: storageResource } },
+      replies: { 200: json('The configuration.', storageResource) },
       entityTag: true,
       handler: async ({ params: { projectId, storageId }, project }) =>
         current(

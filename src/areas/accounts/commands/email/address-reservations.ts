@@ -30,7 +30,6 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       const { state } = await handler.load(emailAggregate, email_digest);
       if ((await judge(state, email_digest, userId)) === 'counts') rejectTaken();
     },
-
     /**
      * Reserves the address for a registration, or for a user who has proved it.
      * @throws CommandRejected email_taken; Overloaded
@@ -43,11 +42,8 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
         if (verdict === 'overdue' && !(await fence(state, email_digest, context))) continue;
         const replaces = state.status === 'reserved' ? state.revision : null;
         try {
-          await handler.handle(
-            emailAggregate.at(email_digest),
-            { type: 'Reserve', userId, change_id, replaces },
-            context,
-          );
+          const reserve = { type: 'Reserve', userId, change_id, replaces } as const;
+          await handler.handle(emailAggregate.at(email_digest), reserve, context);
           return;
         } catch (error) {
           // Another command was faster: the next attempt judges its reservation.
@@ -56,23 +52,19 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       }
       throw new Overloaded(`an address changed hands ${triesMax} times while it was being reserved`);
     },
-
     /** Says whether the address is still reserved for a user who neither has it nor requests it. */
     isLeft: async (email_digest: string, userId: string) =>
       (await leftReservation(email_digest, userId)) !== null,
-
     /** Says whether the address is reserved for a user who had it until a change that can no longer be undone. */
     isOverdue: async (email_digest: string, userId: string) => {
       const { state } = await handler.load(userAggregate, userId);
       return state.status === 'registered' && isOverdueFor(state, email_digest);
     },
-
     /** Ends the reservation if `isLeft` or `isOverdue`. */
     release: async (email_digest: string, userId: string, context: CommandContext) => {
       const { state } = await handler.load(userAggregate, userId);
-      if (state.status === 'registered' && isOverdueFor(state, email_digest)) {
+      if (state.status === 'registered' && isOverdueFor(state, email_digest))
         await lapse(userId, email_digest, context);
-      }
       const revision = await leftReservation(email_digest, userId);
       if (revision === null) return;
       await handler.handle(emailAggregate.at(email_digest), { type: 'Release', revision }, context);

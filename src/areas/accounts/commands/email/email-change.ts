@@ -87,9 +87,8 @@ export function makeEmailChangeCommands(
     ): Promise<void> => {
       const user = await loadRegistered(handler, userId);
       const { emailChange } = user;
-      if (emailChange === null) {
+      if (emailChange === null)
         return rejectUser('email_change_not_pending', 'no change of address is under way');
-      }
       if (parseSixDigits(code) === null) refuseCode();
       const { change_id, code_key_id, email_digest } = emailChange;
       const attempt = { type: 'AttemptEmailChange', change_id, now: context.time } as const;

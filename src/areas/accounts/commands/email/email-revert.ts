@@ -22,10 +22,7 @@ export function makeEmailReverts(
      * thief may hold the only ones. An unknown address, a wrong code and a code whose time is over get the same refusal. A repetition
      * changes nothing. @throws CommandRejected invalid_request, credentials_refused
      */
-    revertEmailChange: async (
-      { email, code }: { readonly email: string; readonly code: string },
-      context: CommandContext,
-    ): Promise<void> => {
+    revertEmailChange: async ({ email, code }: { email: string; code: string }, context: CommandContext) => {
       const email_digest = digests.email(checkAddress(email).canonical);
       const { state: reservation } = await handler.load(emailAggregate, email_digest);
       const userId = reservation.status === 'reserved' ? reservation.user_id : nilId;
@@ -47,10 +44,7 @@ export function makeEmailReverts(
      * revert by code voids. A repetition puts the same address back, so it changes nothing.
      * @throws CommandRejected user_not_found, email_change_not_revertible
      */
-    restoreAddress: async (
-      { userId }: { readonly userId: string },
-      context: CommandContext,
-    ): Promise<void> => {
+    restoreAddress: async ({ userId }: { userId: string }, context: CommandContext): Promise<void> => {
       const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
       const former = formerAddresses[0] ?? lastRevert;
       if (former === null) {
@@ -76,11 +70,7 @@ function revertibleTo(user: UserState, email_digest: string, now: Date): FormerA
 
 /** Another command undid the change or let its time end, or the account was erased. */
 function refuseLate(error: unknown): never {
-  if (
-    isRejection<UserRejection>(error, 'email_change_not_revertible') ||
-    isRejection<UserRejection>(error, 'user_not_found')
-  )
-    refuse();
+  if (isRejection<UserRejection>(error, 'email_change_not_revertible', 'user_not_found')) refuse();
   throw error;
 }
 

@@ -41,9 +41,7 @@ export function makeVerificationIssues(deps: AccountDeps) {
 
 /** Makes the use cases of a mailed code that proves the address of an account in a session. */
 export function makeEmailVerificationCommands(
-  deps: AccountDeps & {
-    readonly verificationIssues: VerificationIssues;
-  },
+  deps: AccountDeps & { readonly verificationIssues: VerificationIssues },
 ) {
   const { handler, verificationIssues, verificationCodes, mailConfigured } = deps;
   return {
@@ -52,13 +50,9 @@ export function makeEmailVerificationCommands(
      * @throws CommandRejected mail_not_configured, address_proved, email_verification_too_soon, address_changed,
      * user_not_found; TooManyAttempts
      */
-    requestEmailVerification: async (
-      { userId }: { readonly userId: string },
-      context: CommandContext,
-    ): Promise<void> => {
-      if (!mailConfigured) {
+    requestEmailVerification: async ({ userId }: { userId: string }, context: CommandContext) => {
+      if (!mailConfigured)
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
-      }
       const user = await loadRegistered(handler, userId);
       const issue = verificationIssues.issue(context);
       if (user.verification?.verification_id === issue.verification_id) return;
@@ -68,11 +62,9 @@ export function makeEmailVerificationCommands(
       if (next !== null) throw tooMany((next.getTime() - context.time.getTime()) / 1_000);
       const verdict = await verificationIssues.count(user.email_digest);
       if (!verdict.allowed) throw tooMany(verdict.retryAfterSeconds);
-      await handler.handle(
-        userAggregate.at(userId),
-        { type: 'RequestEmailVerification', email_digest: user.email_digest, issue, now: context.time },
-        context,
-      );
+      const asked = { email_digest: user.email_digest, issue, now: context.time };
+      const request = { type: 'RequestEmailVerification', ...asked } as const;
+      await handler.handle(userAggregate.at(userId), request, context);
     },
     /**
      * Proves the address, and voids nothing. Each of the five attempts is counted before the comparison, but a text that cannot be a code is
@@ -92,9 +84,8 @@ export function makeEmailVerificationCommands(
       const user = await loadRegistered(handler, userId);
       if (user.email_verified) return;
       const { verification } = user;
-      if (verification === null) {
+      if (verification === null)
         return rejectUser('email_verification_not_pending', 'no code was mailed to the address; ask for one');
-      }
       if (parseSixDigits(code) === null) refuseCode();
       const { verification_id, code_key_id, email_digest } = verification;
       const target = userAggregate.at(userId);

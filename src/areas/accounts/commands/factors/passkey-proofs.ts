@@ -41,7 +41,7 @@ export function makePassPasskey(deps: AccountDeps) {
     try {
       return await pass(tried, context);
     } catch (error) {
-      if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
+      if (isRejection<UserRejection>(error, ...refusals)) return null;
       throw error;
     }
   };

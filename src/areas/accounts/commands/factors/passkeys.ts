@@ -49,10 +49,7 @@ interface RegisterPasskeyInput {
   readonly name: string;
 }
 
-interface OfPasskey {
-  readonly userId: string;
-  readonly passkeyId: string;
-}
+type OfPasskey = { readonly userId: string; readonly passkeyId: string };
 
 const timeout = challengeSeconds * 1_000;
 const transportsMax = 8;
@@ -74,10 +71,7 @@ export function makePasskeyCommands(
        * authenticator that holds one of its passkeys makes no other.
        * @throws CommandRejected passkeys_not_configured, user_not_found, passkey_limit_reached
        */
-      forRegistration: async (
-        { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
-        now: Date,
-      ) => {
+      forRegistration: async ({ userId, sessionId }: { userId: string; sessionId: string }, now: Date) => {
         const { rpId } = requirePasskeys(passkeys);
         const user = await loadRegistered(handler, userId);
         if (user.passkeys.length >= passkeysMax) {
@@ -125,28 +119,24 @@ export function makePasskeyCommands(
      * passkey_limit_reached, session_ended, user_not_found
      */
     registerPasskey: async (
-      input: RegisterPasskeyInput,
+      { userId, session, response, name }: RegisterPasskeyInput,
       context: CommandContext,
     ): Promise<{ readonly passkey: PasskeyResource; readonly recoveryCodes: readonly string[] | null }> => {
-      const { userId, session, response, name } = input;
       const webauthn = makeWebauthn(requirePasskeys(passkeys));
       const data = webauthn.clientData(response.response.clientDataJSON);
       if (data === null) return refusePasskey('the response is malformed');
       const use = { purpose: 'register', sessionId: session.id } as const;
       const challenge = passkeyChallenges.open(use, data.challenge, context.time);
-      if (challenge === null) {
+      if (challenge === null)
         return refusePasskey('the challenge is not of this session or is over; ask for another');
-      }
       if (!data.fromOurs) return refusePasskey('the page is none of PASSKEY_ORIGINS');
       const registered = await webauthn.registered(response, data.challenge);
-      if (registered === null) {
+      if (registered === null)
         return refusePasskey('the response does not prove a passkey with user verification');
-      }
       const passkeyId = derivedId(context, 'passkey');
       // A repetition after a crash finds the challenge used, and its own passkey.
-      if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId))) {
+      if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId)))
         return refusePasskey('the challenge was used; ask for another');
-      }
       // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
       const credential_digest = credentialDigestOf(digests, registered.id);
       const isOwn =
@@ -187,9 +177,7 @@ export function makePasskeyCommands(
      */
     removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
       const command = { type: 'RemovePasskey', passkey_id: passkeyId } as const;
-      await handler.handle(userAggregate.at(userId), command, context, {
-        revokesAccess: true,
-      });
+      await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
     },
     /**
      * Signs in by a passkey with user verification, which counts as both factors. All refusals have the same text.

@@ -8,12 +8,7 @@ import type { KnownDevice, TryingClient } from '../../../../security/guessing/gu
 import { makeRecoveryCodes, matchTotpStep, parseRecoveryCode } from '../../../../security/tokens/totp.js';
 import { isRejection } from '../../../shared/rejections.js';
 import { type FactorOrPasskey, type SecondFactor, noFactor, requireOn } from '../../domain/factors/totp.js';
-import {
-  type SessionRejection,
-  type StartedSession,
-  rejectSession,
-  sessionAggregate,
-} from '../../domain/session/session.js';
+import { type SessionRejection, rejectSession, sessionAggregate } from '../../domain/session/session.js';
 import { rejectUser } from '../../domain/user/rejections.js';
 import { hasFactor } from '../../domain/user/state.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
@@ -132,10 +127,7 @@ function refuseFactor(): never {
 }
 
 /** Recovery codes, and the keyed digests of them that the log keeps. */
-interface MadeRecoveryCodes {
-  readonly codes: readonly string[];
-  readonly digests: readonly string[];
-}
+type MadeRecoveryCodes = { readonly codes: readonly string[]; readonly digests: readonly string[] };
 
 /** Makes recovery codes for a user. */
 export function issueRecoveryCodes({ digests, randomBytes }: AccountDeps, userId: string): MadeRecoveryCodes {
@@ -193,11 +185,7 @@ export function makePassSecondFactor(
     return { tokens, deviceToken: await knownDevices.complete({ userId, epoch }, device_id, known) };
   };
 
-  async function strengthen(
-    sessionId: string,
-    method: Method,
-    context: CommandContext,
-  ): Promise<{ readonly tokens: TokenPair } & Pick<StartedSession, 'device_id' | 'epoch'>> {
+  async function strengthen(sessionId: string, method: Method, context: CommandContext) {
     const link = createHash('sha256').update(context.commandId).digest('base64url');
     for (let attempt = 0; attempt < triesMax; attempt += 1) {
       const { state: session } = await handler.load(sessionAggregate, sessionId);

@@ -18,11 +18,7 @@ import {
 type ProvedSession = FactorSession & { readonly factor: TypedFactor | SessionPasskey };
 
 /** Makes the use cases of an authenticator app and of recovery codes (docs/accounts.md#second-factor). */
-export function makeTotpCommands(
-  deps: AccountDeps & {
-    readonly secondFactors: SecondFactors;
-  },
-) {
+export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: SecondFactors }) {
   const { handler, sealer, randomBytes, secondFactors } = deps;
   return {
     /**
@@ -39,9 +35,8 @@ export function makeTotpCommands(
       await handler.handle(userAggregate.at(userId), command, context);
       // An earlier attempt may have enrolled another secret: the log contains the user's.
       const { totp, email } = await loadRegistered(handler, userId);
-      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
+      if (totp.status === 'off' || totp.enrolment_id !== enrolment_id)
         return rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
-      }
       const secret = await openForPerson(sealer, secretField, totp.secret);
       const address = await openForPerson(sealer, { userId, field: 'email' }, email);
       return { secret, url: totpUrl({ secret, address }) };
@@ -58,12 +53,10 @@ export function makeTotpCommands(
     ): Promise<readonly string[] | null> => {
       const { userId, sessionId, clientIp, known = null, code } = input;
       const { totp } = await loadRegistered(handler, userId);
-      if (totp.status === 'on') {
+      if (totp.status === 'on')
         return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
-      }
-      if (totp.status === 'off') {
+      if (totp.status === 'off')
         return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
-      }
       const { enrolment_id, secret } = totp;
       const tried = { userId, client: { ip: clientIp, known }, context };
       const step = await secondFactors.firstStep(tried, secret, code);
@@ -72,11 +65,8 @@ export function makeTotpCommands(
       await handler.handle(userAggregate.at(userId), command, context);
       const codes = issuedCodes(made, await loadRegistered(handler, userId));
       // After a crash before this, the session passes the second factor like any other session.
-      await handler.handle(
-        sessionAggregate.at(sessionId),
-        { type: 'Strengthen', method: 'otp', refresh: null, now: context.time },
-        context,
-      );
+      const strengthen = { type: 'Strengthen', method: 'otp', refresh: null, now: context.time } as const;
+      await handler.handle(sessionAggregate.at(sessionId), strengthen, context);
       return codes;
     },
     /**

@@ -49,10 +49,7 @@ export type KnownDevices = ReturnType<typeof makeKnownDevices>;
 
 /** Makes what knows the devices from which an account was signed in to: src/security/README.md#known-devices. @throws StoreUnavailable */
 export function makeKnownDevices(
-  deps: AccountDeps & {
-    readonly devices: Devices;
-    readonly findAccount: FindAccount;
-  },
+  deps: AccountDeps & { readonly devices: Devices; readonly findAccount: FindAccount },
 ) {
   const { handler, digests, devices, deviceTokens, findAccount } = deps;
   async function known({ userId, epoch }: DevicesOf, id: string): Promise<KnownDevice | null> {

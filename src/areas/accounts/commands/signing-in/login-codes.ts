@@ -40,12 +40,6 @@ const refusals: readonly UserRejection[] = ['user_not_found', 'address_changed']
 /** A code to use up: unchecked text. */
 type EmailCodeLoginInput = Omit<LoginInput, 'password'> & Pick<CodeTry, 'code'>;
 
-interface Proved {
-  readonly userId: string;
-  readonly epoch: number;
-  readonly hasSecondFactor: boolean;
-}
-
 /** Makes sign-in by mailed codes (src/areas/accounts/commands/README.md#login-codes). */
 export function makeLoginCodeCommands(
   deps: Pick<AccountDeps, 'handler' | 'digests' | 'loginCodes' | 'clock' | 'users'> &
@@ -107,7 +101,7 @@ export function makeLoginCodeCommands(
       const email_digest = digests.email(checkAddress(email).canonical);
       const client = { ip: clientIp, known };
       const user = await prove({ email_digest, code, client }, context).catch(async (error: unknown) => {
-        if (refusals.some((refusal) => isRejection<UserRejection>(error, refusal))) return null;
+        if (isRejection<UserRejection>(error, ...refusals)) return null;
         if (error instanceof TooManyAttempts) await untilRelease();
         throw error;
       });
@@ -153,7 +147,7 @@ export function makeLoginCodeCommands(
   }
 
   /** Uses the code; null when it is wrong. */
-  async function prove(of: CodeTry, context: CommandContext): Promise<Proved | null> {
+  async function prove(of: CodeTry, context: CommandContext) {
     const used = await tryLoginCode(of, context);
     if (used === null) return null;
     const { userId, user } = used;

@@ -229,7 +229,6 @@ export function makePasswordCommands(
     const email = await openForPerson(sealer, { userId, field: 'email' }, user.email);
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) invalid('new_password', problem.problem, problem.code);
-
     const client = { ip: input.clientIp, known: input.known ?? null };
     const checkedAgainst = await prove(input, { user, client }, context);
     const hash = await passwords.hash(newPassword, client);
@@ -247,9 +246,8 @@ export function makePasswordCommands(
     context: CommandContext,
   ): Promise<Sealed | null> {
     const field = 'current_password';
-    if (password !== undefined) {
+    if (password !== undefined)
       return checkPresentPassword({ userId, user, password, client, field }, context);
-    }
     const { emailCodeAt } = session;
     if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
     return invalid(field, 'is missing: only who has just proved a mailed code may leave it out', 'missing');

@@ -24,7 +24,6 @@ export function makeRefresh(
 ) {
   const { handler, refreshTokens, accessTokens, knownDevices } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
-
   return async (
     { refreshToken: token }: { readonly refreshToken: string },
     context: CommandContext,
@@ -37,7 +36,6 @@ export function makeRefresh(
     // It only tells whose session it is. The decision below sees an end that this state does not have yet.
     const before = await load({ sessionId, generation, from: 'remembered' }, context);
     const { isProved } = await requireUser(sessionId, before);
-
     const successor = refreshTokens.derive(token);
     const { events } = await handler.handle(
       sessionAggregate.at(sessionId),
@@ -58,14 +56,12 @@ export function makeRefresh(
     );
     if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
       await rejectReused(sessionId, context);
-
     if (!isProved) await knownDevices.noteSession(before.user_id);
     // The log names the successor: another process may have been faster, or use another key.
     const session = await load({ sessionId, generation, from: 'latest' }, context);
     const refresh = successorOf(session, presented, now);
-    if (refresh === null) {
+    if (refresh === null)
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
-    }
     const refreshToken = recompute(token, sessionId, refresh);
     return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
   };
@@ -94,10 +90,7 @@ export function makeRefresh(
   }
 
   /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
-  async function requireUser(
-    id: string,
-    { user_id: userId, epoch }: StartedSession,
-  ): Promise<{ readonly isProved: boolean }> {
+  async function requireUser(id: string, { user_id: userId, epoch }: StartedSession) {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
       return rejectOver();

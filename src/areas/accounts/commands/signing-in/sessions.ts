@@ -76,7 +76,6 @@ export function makeSessions(
 ) {
   const { handler, sealer, digests, sessions, refreshTokens, accessTokens, knownDevices, onFailure } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
-
   return {
     /**
      * Starts a session of an authenticated user. A repeated command returns tokens of the same session. A user keeps at most 50 sessions:
@@ -126,9 +125,8 @@ export function makeSessions(
       context: CommandContext,
     ): Promise<void> => {
       const { state } = await handler.load(sessionAggregate, sessionId);
-      if (state.status === 'absent' || state.user_id !== userId) {
+      if (state.status === 'absent' || state.user_id !== userId)
         rejectSession('session_not_found', 'you have no such session');
-      }
       await revoke(sessionId, 'revoked_by_user', context);
     },
   };
@@ -160,12 +158,9 @@ export function makeSessions(
       context.isUnique === true
         ? { state: startedSession(begun, context.time) }
         : await handler.load(sessionAggregate, sessionId);
-    if (session.status !== 'started') {
-      return rejectSession('session_not_found', 'the session has been ended');
-    }
-    if (session.refresh.refresh_generation !== firstGeneration) {
+    if (session.status !== 'started') return rejectSession('session_not_found', 'the session has been ended');
+    if (session.refresh.refresh_generation !== firstGeneration)
       rejectSession('refresh_token_superseded', 'the session has been refreshed since it began');
-    }
     const { token: refreshToken } = refreshTokens.issue(sessionId, session.refresh.refresh_key_id);
     const tokens = await sessionTokens({ sessionId, session, refreshToken }, context.time);
     return { tokens, device_id: session.device_id };

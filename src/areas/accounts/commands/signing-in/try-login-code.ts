@@ -62,7 +62,6 @@ export function makeTryLoginCode(
     const command = { type: 'UseStrong', issue_id: issue.issue_id, now: context.time } as const;
     return used(email_digest, issue, command, context);
   };
-
   const use: TryLoginCode = async ({ email_digest, client, code }, context) => {
     const requester: Requester = client.known === null ? 'unknown' : 'known';
     const { state } = await handler.load(loginCodeAggregate, email_digest);
@@ -79,7 +78,6 @@ export function makeTryLoginCode(
     // The attempt is appended before the reply, so the log decides which attempts are among the five.
     return used(email_digest, issue, { type: 'Use', requester, compared, now: context.time }, context);
   };
-
   return (tried, context) => {
     if (isStrongCode(tried.code)) return useStrong(tried, context);
     const of = { subject: tried.email_digest, client: tried.client };

@@ -40,12 +40,7 @@ const initialState: EmailState = { status: 'free' };
 function evolve(_state: EmailState, event: Evolving<EmailEvent>): EmailState {
   switch (event.type) {
     case 'EmailReserved':
-      return {
-        status: 'reserved',
-        ...event.data,
-        revision: event.revision,
-        reservedAt: event.recordedAt,
-      };
+      return { status: 'reserved', ...event.data, revision: event.revision, reservedAt: event.recordedAt };
     case 'EmailReleased':
       return { status: 'free' };
   }
@@ -57,9 +52,8 @@ const decide = decideBy<EmailCommand, EmailState, EmailEvent>({
       if (state.user_id === userId && state.change_id === change_id) return [];
       // This includes the user's reservation for another change: another process may have judged that it does not count,
       // and would replace it while the user relies on it.
-      if (state.revision !== replaces) {
+      if (state.revision !== replaces)
         rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
-      }
     }
     return [{ type: 'EmailReserved', data: { user_id: userId, change_id } }];
   },
@@ -69,8 +63,4 @@ const decide = decideBy<EmailCommand, EmailState, EmailEvent>({
   },
 });
 
-export const emailAggregate = defineAggregate<EmailState, EmailCommand, EmailEvent>(emailEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const emailAggregate = defineAggregate(emailEvents, { initialState, decide, evolve });

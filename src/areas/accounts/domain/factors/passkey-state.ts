@@ -22,15 +22,12 @@ export function passkeysAfter(passkeys: readonly Passkey[], event: Evolving<User
     const kept = { passkey_id, credential_digest, credential, counter, synced, name };
     return [...passkeys, { ...kept, registeredAt: event.recordedAt }];
   }
-  if (event.type === 'PasskeyUsed') {
+  if (event.type === 'PasskeyUsed')
     return changed(passkeys, event.data.passkey_id, { counter: event.data.counter });
-  }
-  if (event.type === 'PasskeyRenamed') {
+  if (event.type === 'PasskeyRenamed')
     return changed(passkeys, event.data.passkey_id, { name: event.data.name });
-  }
-  if (event.type === 'PasskeyRemoved') {
+  if (event.type === 'PasskeyRemoved')
     return passkeys.filter(({ passkey_id }) => passkey_id !== event.data.passkey_id);
-  }
   return passkeys;
 }
 

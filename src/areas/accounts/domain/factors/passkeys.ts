@@ -37,16 +37,13 @@ export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEve
     if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
     // A repetition, because the id derives from the command.
     if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
-    if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest)) {
+    if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest))
       rejectUser('passkey_registered_before', 'the account has this passkey already');
-    }
-    if (user.passkeys.length >= passkeysMax) {
+    if (user.passkeys.length >= passkeysMax)
       rejectUser('passkey_limit_reached', `an account has at most ${passkeysMax} passkeys; remove one first`);
-    }
     return [{ type: 'PasskeyRegistered', data: passkey }, ...firstRecoveryCodes(recoveryCodes, user)];
   },
-  UsePasskey: (command, user) => {
-    const { passkey_id, counter, backed_up } = command;
+  UsePasskey: ({ passkey_id, counter, backed_up }, user) => {
     const data = { passkey_id, counter };
     // WebAuthn Level 3, section 6.1.1: a counter that does not rise may be that of a copy. A synced passkey has copies.
     const { counter: known, synced } = owned(user, passkey_id);
@@ -54,8 +51,7 @@ export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEve
       ? [{ type: 'PasskeyUsed', data: { ...data, backed_up } }]
       : [{ type: 'PasskeyCounterRegressed', data }];
   },
-  RenamePasskey: (command, user) => {
-    const { passkey_id, name } = command;
+  RenamePasskey: ({ passkey_id, name }, user) => {
     if (owned(user, passkey_id).name === name) return [];
     return [{ type: 'PasskeyRenamed', data: { passkey_id, name } }];
   },

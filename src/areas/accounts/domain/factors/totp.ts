@@ -79,9 +79,8 @@ function isConfirmed(
 
 function requireEnrolling(totp: Totp, enrolment_id: string): void {
   if (totp.status === 'on') alreadyOn();
-  if (totp.status === 'off' || totp.enrolment_id !== enrolment_id) {
+  if (totp.status === 'off' || totp.enrolment_id !== enrolment_id)
     rejectUser('totp_enrolment_superseded', 'another enrolment has begun; use its secret');
-  }
 }
 
 function useOrPasskey(factor: FactorOrPasskey, user: RegisteredUser): readonly UserEvent[] {

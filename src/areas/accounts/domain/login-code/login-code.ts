@@ -144,18 +144,15 @@ const decide = decideBy<LoginCodeCommand, LoginCodeState, LoginCodeEvent>({
     const data = { issue_id, user_id, email, code_key_id, expires_at, strong, requester };
     return [{ type: 'LoginCodeIssued', data }];
   },
-  Withhold: (command, state) => {
-    const { requester, now } = command;
+  Withhold: ({ requester, now }, state) => {
     if (isOverLimit(state[requester], now)) return [];
     return [{ type: 'LoginCodeWithheld', data: { requester } }];
   },
-  MarkMailed: (command, state) => {
-    const { issue_id, outcome } = command;
+  MarkMailed: ({ issue_id, outcome }, state) => {
     if (findIssue(state, issue_id)?.mailed !== false) return [];
     return [{ type: 'LoginCodeMailed', data: { issue_id, outcome } }];
   },
-  UseStrong: (command, state) => {
-    const { issue_id, now } = command;
+  UseStrong: ({ issue_id, now }, state) => {
     if (!openStrong(state, now).some((issue) => issue.issue_id === issue_id)) refuse();
     return [{ type: 'LoginCodeUsed', data: { issue_id } }];
   },
@@ -166,10 +163,7 @@ const decide = decideBy<LoginCodeCommand, LoginCodeState, LoginCodeEvent>({
     if (tried.length === 0) refuse();
     const right = tried.find(({ matches }) => matches);
     if (right !== undefined) return [{ type: 'LoginCodeUsed', data: { issue_id: right.issue_id } }];
-    return tried.map(({ issue_id }) => ({
-      type: 'LoginCodeAttemptFailed',
-      data: { issue_id, requester },
-    }));
+    return tried.map(({ issue_id }) => ({ type: 'LoginCodeAttemptFailed', data: { issue_id, requester } }));
   },
 });
 
@@ -212,7 +206,4 @@ export function isIssueOpen(
   return !used && attemptsFailed[requester] < mailedCode.attemptsMax && now < new Date(expires_at);
 }
 
-export const loginCodeAggregate = defineAggregate<LoginCodeState, LoginCodeCommand, LoginCodeEvent>(
-  loginCodeEvents,
-  { initialState, decide, evolve },
-);
+export const loginCodeAggregate = defineAggregate(loginCodeEvents, { initialState, decide, evolve });

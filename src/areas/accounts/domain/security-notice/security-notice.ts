@@ -39,8 +39,8 @@ function decide(
   return [{ type: 'SecurityNoticeRequested', data }];
 }
 
-export const securityNoticeAggregate = defineAggregate<
-  SecurityNoticeState,
-  SecurityNoticeCommand,
-  SecurityNoticeEvent
->(securityNoticeEvents, { initialState, decide, evolve });
+export const securityNoticeAggregate = defineAggregate(securityNoticeEvents, {
+  initialState,
+  decide,
+  evolve,
+});

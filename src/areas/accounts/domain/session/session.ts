@@ -91,9 +91,8 @@ function strengthen(
   if (issued === null) return [{ type: 'SessionStrengthened', data: { method, refresh: null } }];
   // A repetition, because the link derives from the command.
   if (session.refresh.link === issued.link) return [];
-  if (issued.refresh_generation !== session.refresh.refresh_generation + 1) {
+  if (issued.refresh_generation !== session.refresh.refresh_generation + 1)
     rejectSession('refresh_token_superseded', 'the session has another refresh token by now');
-  }
   return [{ type: 'SessionStrengthened', data: { method, refresh: issued } }];
 }
 
@@ -120,9 +119,8 @@ function revoke(reason: RevocationReason, state: SessionState): readonly Session
 function running(state: SessionState, now: Date): StartedSession {
   if (state.status === 'absent') return rejectSession('session_not_found', 'there is no such session');
   if (state.status === 'revoked') return rejectSession('session_over', 'the session has ended');
-  if (new Date(state.expires_at) <= now || new Date(state.refresh.idle_expires_at) <= now) {
+  if (new Date(state.expires_at) <= now || new Date(state.refresh.idle_expires_at) <= now)
     return rejectSession('session_over', 'the session has expired');
-  }
   return state;
 }
 
@@ -130,8 +128,4 @@ function unknownToken(): never {
   return rejectSession('refresh_token_unknown', 'the refresh token is none of the session');
 }
 
-export const sessionAggregate = defineAggregate<SessionState, SessionCommand, SessionEvent>(sessionEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const sessionAggregate = defineAggregate(sessionEvents, { initialState, decide, evolve });

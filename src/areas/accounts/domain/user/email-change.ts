@@ -48,9 +48,8 @@ export const emailChangeDecisions: Decisions<EmailChangeCommand, RegisteredUser,
   AttemptEmailChange: (command, user) => {
     const change = pending(user, command.change_id);
     if (new Date(change.expires_at) <= command.now) notPending();
-    if (change.attempts >= mailedCode.attemptsMax) {
+    if (change.attempts >= mailedCode.attemptsMax)
       rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
-    }
     return [{ type: 'EmailChangeAttempted', data: { change_id: command.change_id } }];
   },
   CompleteEmailChange: (command, user) => {
@@ -83,12 +82,10 @@ function request(
   if (user.emailChange?.change_id === change_id) return [];
   // A repetition must not restore a replaced change: see `holdsAddress`.
   if (user.emailChangesAsked.some((asked) => asked.change_id === change_id)) notPending();
-  if (user.email_digest === email_digest) {
+  if (user.email_digest === email_digest)
     rejectUser('address_unchanged', 'email is the address of your account already');
-  }
-  if (nextEmailChangeAt(user, now) !== null) {
+  if (nextEmailChangeAt(user, now) !== null)
     rejectUser('email_change_too_soon', 'a code was mailed a moment ago; wait before you ask for another');
-  }
   const data = { change_id, email, email_digest, code_key_id, expires_at };
   return [{ type: 'EmailChangeRequested', data }];
 }

@@ -45,17 +45,15 @@ export function nextEmailVerificationAt({ verificationsAskedAt }: RegisteredUser
 
 export const emailVerificationDecisions: Decisions<EmailVerificationCommand, RegisteredUser, UserEvent> = {
   RequestEmailVerification: (command, user) => request(command, user),
-  MarkEmailVerificationMailed: (command, user) => {
-    const { verification_id, outcome } = command;
+  MarkEmailVerificationMailed: ({ verification_id, outcome }, user) => {
     if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
     return [{ type: 'EmailVerificationMailed', data: { verification_id, outcome } }];
   },
   AttemptEmailVerification: (command, user) => {
     const verification = pending(user, command.verification_id);
     if (new Date(verification.expires_at) <= command.now) notPending();
-    if (verification.attempts >= mailedCode.attemptsMax) {
+    if (verification.attempts >= mailedCode.attemptsMax)
       rejectUser('code_attempts_used', 'the code was tried too often; ask for another');
-    }
     return [{ type: 'EmailVerificationAttempted', data: { verification_id: command.verification_id } }];
   },
   ProveEmailInSession: (command, user) => {

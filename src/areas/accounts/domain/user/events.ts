@@ -56,7 +56,6 @@ export const userEvents = makeEvents('user-{id}', {
   ),
   /** Takes the place of UserRegistered: the registration took too long and can no longer succeed. */
   RegistrationAbandoned: event({}, (_, id) => `ended the registration of user ${id}, which took too long`),
-
   CapacityGranted: event(
     { source: grantSource, bytes: byteCount },
     ({ bytes, source }, id) => `gave user ${id} a capacity of ${bytes} bytes ${sourceInWords(source)}`,
@@ -74,7 +73,6 @@ export const userEvents = makeEvents('user-{id}', {
     ({ role }, id) => `took the platform role ${role} from user ${id}`,
   ),
   ProfileChanged: event({ nickname: sealedSchema }, (_, id) => `changed the nickname of user ${id} (sealed)`),
-
   /** The address with this digest is verified. */
   EmailVerified: event({ email_digest: hexDigest }, (_, id) => `proved the e-mail address of user ${id}`),
   /** A code is mailed to the address. A session of the account proves the address by it. */
@@ -174,7 +172,6 @@ export const userEvents = makeEvents('user-{id}', {
     ({ change_id }, id) =>
       `ended the time in which address change ${change_id} of user ${id} could be undone`,
   ),
-
   /** Ends all sessions except the named one. */
   PasswordChanged: event(
     { password_hash: sealedSchema, kept_session_id: entityId.nullable() },
@@ -187,7 +184,6 @@ export const userEvents = makeEvents('user-{id}', {
     (_, id) => `stored the same password of user ${id} with a newer hash (sealed)`,
   ),
   SessionsRevoked: event({}, (_, id) => `ended all sessions of user ${id}`),
-
   TotpEnrolled: event(
     { enrolment_id: entityId, secret: sealedSchema },
     ({ enrolment_id }, id) =>
@@ -215,7 +211,6 @@ export const userEvents = makeEvents('user-{id}', {
     ({ digests }, id) => `gave user ${id} ${digests.length} recovery codes, of which only digests are stored`,
   ),
   RecoveryCodeUsed: event({ digest: hexDigest }, (_, id) => `used a recovery code of user ${id}`),
-
   /** Ends all sessions. No sign-in succeeds until UserUnbanned. The end of the user's API keys follows. */
   UserBanned: event({}, (_, id) => `banned user ${id} and ended all sessions`),
   UserUnbanned: event({}, (_, id) => `ended the ban of user ${id}`),
@@ -248,11 +243,7 @@ export const userEvents = makeEvents('user-{id}', {
   ),
   /** A sign-in or a reauthentication. */
   PasskeyUsed: event(
-    {
-      passkey_id: entityId,
-      counter: signatureCounter,
-      backed_up: z.boolean(),
-    },
+    { passkey_id: entityId, counter: signatureCounter, backed_up: z.boolean() },
     ({ passkey_id, counter }, id) => `used the passkey ${passkey_id} of user ${id} (counter ${counter})`,
   ),
   /** A valid signature with a counter that did not rise: the passkey may have been copied. It was refused. */
@@ -269,7 +260,6 @@ export const userEvents = makeEvents('user-{id}', {
     { passkey_id: entityId },
     ({ passkey_id }, id) => `removed the passkey ${passkey_id} of user ${id}`,
   ),
-
   /** The destruction of the user's data key follows. */
   UserErased: event(
     {},

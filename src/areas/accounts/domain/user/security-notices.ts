@@ -90,8 +90,7 @@ function isNoticed(event: Evolving<UserEvent>): event is Evolving<NoticedEvent> 
 
 function isNews(event: Evolving<NoticedEvent>, { notices, recoveryCodes }: Noticed): boolean {
   // The codes that come with the first factor replace none.
-  if (event.type === 'RecoveryCodesIssued') {
+  if (event.type === 'RecoveryCodesIssued')
     return recoveryCodes.size > 0 || event.revision - 1n !== notices.factorAddedAt;
-  }
   return true;
 }

@@ -52,10 +52,7 @@ export interface RegisteredUser extends UserFields, AddressHistory {
 }
 
 /** A mailed code, and what became of it. */
-interface Tried {
-  readonly attempts: number;
-  readonly mailed: boolean;
-}
+type Tried = { readonly attempts: number; readonly mailed: boolean };
 type DataOf<Type extends UserEvent['type']> = Readonly<Extract<UserEvent, { type: Type }>['data']>;
 export type EmailVerification = DataOf<'EmailVerificationRequested'> & Tried;
 export type EmailChange = DataOf<'EmailChangeRequested'> & Tried;
@@ -142,9 +139,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
   }),
   UnprovedWarned: (event) => ({ warning: { outcome: event.data.outcome, at: event.recordedAt } }),
   EmailVerificationAttempted: (event, state) =>
-    withVerification(state, event.data.verification_id, ({ attempts }) => ({
-      attempts: attempts + 1,
-    })),
+    withVerification(state, event.data.verification_id, ({ attempts }) => ({ attempts: attempts + 1 })),
   EmailChangeRequested: (event, state) => ({
     emailChange: { ...event.data, ...untried },
     emailChangesAsked: [
@@ -171,14 +166,7 @@ const changes: ChangesBy<Evolving<Change>, RegisteredUser, Partial<RegisteredUse
   TotpConfirmed: (event, state) =>
     state.totp.status === 'off'
       ? {}
-      : {
-          totp: {
-            ...state.totp,
-            status: 'on',
-            lastStep: event.data.step,
-            confirmedAt: event.recordedAt,
-          },
-        },
+      : { totp: { ...state.totp, status: 'on', lastStep: event.data.step, confirmedAt: event.recordedAt } },
   TotpStepUsed: (event, state) =>
     state.totp.status === 'on' ? { totp: { ...state.totp, lastStep: event.data.step } } : {},
   TotpRemoved: () => ({ totp: { status: 'off' } }),

@@ -116,9 +116,8 @@ const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, 
     },
     ChangePassword: ({ password_hash, checkedAgainst, session }, user) => {
       if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
-      if (checkedAgainst !== null && checkedAgainst !== user.password_hash) {
+      if (checkedAgainst !== null && checkedAgainst !== user.password_hash)
         rejectUser('password_changed', 'the password has been changed meanwhile');
-      }
       return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];
     },
     // The hash of a changed password is new already.
@@ -229,8 +228,4 @@ export function hasAddress(state: UserState, email_digest: string): state is Reg
   return state.status === 'registered' && state.email_digest === email_digest;
 }
 
-export const userAggregate = defineAggregate<UserState, UserCommand, UserEvent>(userEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const userAggregate = defineAggregate(userEvents, { initialState, decide, evolve });

@@ -45,8 +45,8 @@ export const authenticationResponse = z
   });
 
 const publicKeyType = z.literal('public-key');
-const challenge = z.string().meta({ description: 'Good for one use, for 5 minutes.' });
-const timeout = z.int().positive().meta({ description: 'Milliseconds.' });
+const challenge = z.string().describe('Good for one use, for 5 minutes.');
+const timeout = z.int().positive().describe('Milliseconds.');
 
 export const creationOptions = z
   .strictObject({

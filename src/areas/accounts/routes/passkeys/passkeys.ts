@@ -4,10 +4,9 @@ import type { AccountCommands } from '../../commands/index.js';
 import { passkeyResource } from '../../../../../projections/accounts/users/resource.js';
 import { checkName, namePattern } from '../../../../validation/text.js';
 import { judged } from '../../../../validation/zod-problems.js';
-import { noContent } from '../../../../http/replies/reply.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields } from '../../../../http/route-spec.js';
-import { type Route, finished, ok, routesOf } from '../../../../http/route.js';
+import { type Route, empty, finished, json, ok, routesOf } from '../../../../http/route.js';
 import { presentSignedIn, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
 import {
   authenticationResponse,
@@ -16,6 +15,7 @@ import {
   registrationResponse,
   requestOptions,
 } from './passkey-fields.js';
+import { namedObject } from '../../../../../projections/paging.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 
@@ -25,9 +25,10 @@ const name = z
   .check(judged((text) => checkName(text, '')))
   .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
 
-const newPasskey = z
-  .strictObject({ credential: registrationResponse, name: name.default('Passkey') })
-  .meta({ id: 'NewPasskey' });
+const newPasskey = namedObject('NewPasskey', {
+  credential: registrationResponse,
+  name: name.default('Passkey'),
+});
 
 const registeredPasskey = passkeyResource
   .extend({ recovery_codes: recoveryCodesOfFirst })
@@ -45,10 +46,9 @@ export function makePasskeyRoutes(
     route('getPasskeyOptions', 'POST /api/v1/auth/passkey-options', {
       summary: 'Ask for a challenge to register a passkey',
       request: { body: noFields },
-      replies: { 200: { description: 'Options for the browser.', schema: wrapped(creationOptions) } },
+      replies: { 200: json('Options for the browser.', wrapped(creationOptions)) },
       errors: ['passkeys_not_configured', 'conflict'],
       lacks: lacksPasskeys(passkeys),
-      cacheControl: 'no-store',
       handler: async ({ caller: { userId, sessionId }, command: { time } }) => {
         const publicKey = await passkeyOptions.forRegistration({ userId, sessionId }, time);
         return ok(wrap({ publicKey }));
@@ -58,10 +58,10 @@ export function makePasskeyRoutes(
       summary: 'Register a passkey; an account has at most 20',
       request: { body: newPasskey },
       replies: {
-        201: {
-          description: 'The passkey, and the recovery codes that come with the first factor of the account.',
-          schema: wrapped(registeredPasskey),
-        },
+        201: json(
+          'The passkey, and the recovery codes that come with the first factor of the account.',
+          wrapped(registeredPasskey),
+        ),
       },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
@@ -69,7 +69,6 @@ export function makePasskeyRoutes(
       isGone: ({ id }, { caller }) =>
         !caller.user.document.body.passkeys.some((passkey) => passkey.id === id),
       limit: { name: 'two_factor', counts: 'all' },
-      cacheControl: 'no-store',
       handler: async ({ body: { credential: response, name: passkeyName }, caller, command }) => {
         const { userId, sessionId, sessionEpoch } = caller;
         const session = { id: sessionId, epoch: sessionEpoch };
@@ -81,10 +80,10 @@ export function makePasskeyRoutes(
     route('listPasskeys', `GET ${path}`, {
       summary: "The caller's passkeys, in order of registration",
       replies: {
-        200: {
-          description: 'All of them: an account has at most 20.',
-          schema: wrapped(z.strictObject({ items: z.array(passkeyResource), next_cursor: z.null() })),
-        },
+        200: json(
+          'All of them: an account has at most 20.',
+          wrapped(z.strictObject({ items: z.array(passkeyResource), next_cursor: z.null() })),
+        ),
       },
       handler: async ({ caller }) => {
         const items = [...(await users.passkeys(caller.user.document))];
@@ -93,15 +92,15 @@ export function makePasskeyRoutes(
     }),
     route('renamePasskey', `PATCH ${path}/:passkeyId`, {
       summary: 'Rename a passkey',
-      request: { params: passkeyParams, body: z.strictObject({ name }).meta({ id: 'PasskeyName' }) },
-      replies: { 200: { description: 'The passkey.', schema: wrapped(passkeyResource) } },
+      request: { params: passkeyParams, body: namedObject('PasskeyName', { name }) },
+      replies: { 200: json('The passkey.', wrapped(passkeyResource)) },
       handler: async ({ params: { passkeyId }, body, caller: { userId }, command }) =>
         ok(wrap(await renamePasskey({ userId, passkeyId, name: body.name }, command))),
     }),
     route('removePasskey', `DELETE ${path}/:passkeyId`, {
       summary: 'Remove a passkey; with the last factor, the recovery codes end',
       request: { params: passkeyParams },
-      replies: { 204: { description: 'It is refused from now on.', schema: noContent } },
+      replies: { 204: empty('It is refused from now on.') },
       handler: ({ params: { passkeyId }, caller: { userId }, command }) =>
         finished(removePasskey({ userId, passkeyId }, command)),
     }),
@@ -110,9 +109,7 @@ export function makePasskeyRoutes(
 
 /** Makes sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyLoginRoutes(
-  deps: AccountCommands & {
-    readonly passkeys: object | null;
-  },
+  deps: AccountCommands & { readonly passkeys: object | null },
 ): readonly Route[] {
   const { passkeyOptions, loginByPasskey, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
@@ -122,11 +119,10 @@ export function makePasskeyLoginRoutes(
       description:
         'The service stores nothing. The options name no passkey: the browser offers those that it finds.',
       request: { body: noFields },
-      replies: { 200: { description: 'Options for the browser.', schema: wrapped(requestOptions) } },
+      replies: { 200: json('Options for the browser.', wrapped(requestOptions)) },
       errors: ['passkeys_not_configured'],
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'passkey_options', counts: 'all' },
-      cacheControl: 'no-store',
       handler: ({ command: { time } }) => {
         const publicKey = passkeyOptions.forSignIn({ purpose: 'sign-in', sessionId: null }, time);
         return ok(wrap({ publicKey }));
@@ -135,17 +131,11 @@ export function makePasskeyLoginRoutes(
     route('loginByPasskey', 'POST /api/v1/auth/passkey-login', {
       summary: 'Sign in by a passkey; it counts as both factors',
       description: 'All refusals have the same text. A challenge is good for one use.',
-      request: { body: z.strictObject({ credential: authenticationResponse }).meta({ id: 'PasskeyLogin' }) },
-      replies: {
-        200: {
-          description: 'The user, and tokens of a new session.',
-          schema: wrapped(signedIn),
-        },
-      },
+      request: { body: namedObject('PasskeyLogin', { credential: authenticationResponse }) },
+      replies: { 200: json('The user, and tokens of a new session.', wrapped(signedIn)) },
       errors: ['passkeys_not_configured', 'invalid_credentials', 'account_banned'],
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
-      cacheControl: 'no-store',
       handler: async ({ body: { credential: response }, client, userAgent, command }) =>
         ok(wrap(presentSignedIn(await loginByPasskey({ response, clientIp: client, userAgent }, command)))),
     }),

@@ -32,10 +32,7 @@ export function folderOf(objectKey: string): string {
 
 /** Signs URLs of an asset's files for members. @throws CommandRejected asset_not_found, asset_storage_unusable */
 export function makeIssueMediaLinks(
-  deps: AssetDeps & {
-    readonly openAssetStorage: OpenAssetStorage;
-    readonly playlistUrl: PlaylistUrl;
-  },
+  deps: AssetDeps & { readonly openAssetStorage: OpenAssetStorage; readonly playlistUrl: PlaylistUrl },
 ) {
   const { clock, handler, openAssetStorage, playlistUrl } = deps;
   return async (input: AssetAddress & { readonly disposition: DispositionType }) => {

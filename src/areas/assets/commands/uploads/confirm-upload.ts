@@ -87,7 +87,6 @@ export function makeCheckUploads(
   const { handler, clock, askBucket } = deps;
   /** When storages that did not answer may be asked again, in ms, by storage. */
   const awayUntil = makeLru<number>(storagesMax);
-
   return on(assetAggregate, ['AssetUploadExpected'], {
     name: 'check-uploads',
     hasTimers: true,

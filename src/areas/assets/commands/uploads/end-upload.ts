@@ -49,10 +49,7 @@ const listedMax = 1_000;
  * bucket_unavailable, bucket_refused
  */
 export function makeCompleteUpload(
-  deps: AssetDeps & {
-    readonly openAssetStorage: OpenAssetStorage;
-    readonly askBucket: AskBucket;
-  },
+  deps: AssetDeps & { readonly openAssetStorage: OpenAssetStorage; readonly askBucket: AskBucket },
 ) {
   const { clock, handler, multipart, openAssetStorage, askBucket } = deps;
   const recordAnswer = makeRecordAnswer(deps);

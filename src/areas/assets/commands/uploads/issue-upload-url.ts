@@ -10,18 +10,17 @@ import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../add-asset.js';
 import type { Capacity } from '../capacity.js';
+import { namedObject } from '../../../../../projections/paging.js';
 
 /** A request that uploads one file of an asset. */
-export const uploadUrl = z
-  .strictObject({
-    url: z.string(),
-    method: z.literal('PUT'),
-    headers: z.record(z.string(), z.string()).meta({
-      description: 'To be sent exactly so: they are signed. Browsers set content-length themselves.',
-    }),
-    expires_at: z.iso.datetime({ precision: 3 }),
-  })
-  .meta({ id: 'Upload' });
+export const uploadUrl = namedObject('Upload', {
+  url: z.string(),
+  method: z.literal('PUT'),
+  headers: z
+    .record(z.string(), z.string())
+    .describe('To be sent exactly so: they are signed. Browsers set content-length themselves.'),
+  expires_at: z.iso.datetime({ precision: 3 }),
+});
 
 const lifeSeconds = 15 * 60;
 /** Bytes that S3, OSS and COS accept in one request: 5 GiB. */
@@ -71,16 +70,11 @@ export function makeIssueUploadUrl(
   };
 }
 
-function uploadOf(
-  asset: ExistingAsset,
-  kind: string,
-  language: string | undefined,
-): { readonly object_key: string; readonly headers: Readonly<Record<string, string>> } {
+function uploadOf(asset: ExistingAsset, kind: string, language: string | undefined) {
   const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
-  if (size > uploadSizeMax) {
+  if (size > uploadSizeMax)
     rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
-  }
   return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
 }
 

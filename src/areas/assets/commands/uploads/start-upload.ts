@@ -30,25 +30,24 @@ import type {
   MultipartFailure,
   MultipartTarget,
 } from '../../../storages/bucket/objects/multipart.js';
+import { namedObject } from '../../../../../projections/paging.js';
 
 /** A page of an upload in parts. */
-export const multipartUpload = z
-  .strictObject({
-    id: z.uuid(),
-    part_size: z.int().meta({ description: 'Bytes of each part; the last one may be smaller.' }),
-    part_count: z.int(),
-    aborts_at: instant.meta({ description: 'When the service aborts the upload: after 7 days.' }),
-    parts: z.array(
-      z.strictObject({
-        part_number: z.int(),
-        size: z.int().meta({ description: 'Signed: the part must have exactly this size.' }),
-        url: z.string().nullable().meta({ description: 'Where to PUT it. Null: the bucket has it.' }),
-      }),
-    ),
-    expires_at: instant.meta({ description: 'When the URLs end: in an hour.' }),
-    next_after: z.int().nullable().meta({ description: 'Null on the last page.' }),
-  })
-  .meta({ id: 'MultipartUpload' });
+export const multipartUpload = namedObject('MultipartUpload', {
+  id: z.uuid(),
+  part_size: z.int().describe('Bytes of each part; the last one may be smaller.'),
+  part_count: z.int(),
+  aborts_at: instant.describe('When the service aborts the upload: after 7 days.'),
+  parts: z.array(
+    z.strictObject({
+      part_number: z.int(),
+      size: z.int().describe('Signed: the part must have exactly this size.'),
+      url: z.string().nullable().describe('Where to PUT it. Null: the bucket has it.'),
+    }),
+  ),
+  expires_at: instant.describe('When the URLs end: in an hour.'),
+  next_after: z.int().nullable().describe('Null on the last page.'),
+});
 type UploadPage = z.output<typeof multipartUpload>;
 
 interface PartsPage {
@@ -173,9 +172,8 @@ export function makeStartUpload(deps: Parts) {
     const upload = await openAtBucket(opened, asset, derivedId(context, 'upload'));
     await handler.handle(target, { type: 'StartMultipart', upload }, context);
     const open = openMultipart((await handler.load(assetAggregate, assetId)).state);
-    if (open !== null && open.bucket_upload_id === upload.bucket_upload_id) {
+    if (open !== null && open.bucket_upload_id === upload.bucket_upload_id)
       return makeUploadPage(opened, { asset, open }, [], { ...page, now: clock.now() });
-    }
     // Another request was faster, or the asset is removed. The bucket keeps no part of this one, so a failure is harmless.
     await multipart.abort(targetOf(opened, { ...upload, attempt: 1 }));
     if (open === null) return uploadNotFound();

@@ -100,12 +100,10 @@ const initialState: AssetState = { status: 'absent' };
 
 function evolve(state: AssetState, event: Evolving<AssetEvent>): AssetState {
   if (event.type === 'AssetAdded') return addedAsset(event);
-  if (event.type === 'AssetRemoved') {
+  if (event.type === 'AssetRemoved')
     return { status: 'removed', multipart: openMultipart(state), deletion: null };
-  }
-  if (isDeletionEvent(event)) {
+  if (isDeletionEvent(event))
     return state.status === 'removed' ? { ...state, deletion: applyDeletion(state.deletion, event) } : state;
-  }
   if (isMultipartEvent(event)) {
     return state.status === 'absent'
       ? state
@@ -133,10 +131,8 @@ function evolveUpload(asset: ExistingAsset, event: AssetUploadEvent): ExistingAs
   }
 }
 
-function addedAsset({
-  data: description,
-  metadata,
-}: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
+function addedAsset(event: Extract<Evolving<AssetEvent>, { type: 'AssetAdded' }>): ExistingAsset {
+  const { data: description, metadata } = event;
   return {
     status: 'existing',
     ...description,
@@ -226,8 +222,4 @@ export function existingAsset(state: AssetState, projectId: string): ExistingAss
   return state.status === 'existing' && state.project_id === projectId ? state : assetNotFound();
 }
 
-export const assetAggregate = defineAggregate<AssetState, AssetCommand, AssetEvent>(assetEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const assetAggregate = defineAggregate(assetEvents, { initialState, decide, evolve });

@@ -129,9 +129,8 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
 export function putRendition(asset: AssetDescription, rendition: Rendition): readonly AssetEvent[] {
   const before = asset.renditions.find((one) => isSameRendition(one, rendition));
   if (before !== undefined && isSameFile(before, rendition)) return [];
-  if (before === undefined && asset.renditions.length >= renditionsMax) {
+  if (before === undefined && asset.renditions.length >= renditionsMax)
     rejectAsset('rendition_limit_reached', `an asset has at most ${renditionsMax} renditions; remove one`);
-  }
   const capacity = capacityChange(asset, rendition.size - (before?.size ?? 0));
   return [{ type: 'AssetRenditionPut', data: { rendition, capacity } }];
 }

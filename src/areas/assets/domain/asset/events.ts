@@ -67,11 +67,7 @@ export const assetEvents = makeEvents('asset-{id}', {
   ),
   /** Media type and size of the own file, which the asset described otherwise. */
   AssetFileChanged: event(
-    {
-      media_type: z.string().min(1),
-      size: byteCount,
-      capacity: changeOfBytes,
-    },
+    { media_type: z.string().min(1), size: byteCount, capacity: changeOfBytes },
     ({ media_type, size }, id) => `described the file of asset ${id} as ${media_type} of ${size} bytes`,
   ),
   /** Adds a rendition, or replaces the one of the same kind and language. */
@@ -81,11 +77,7 @@ export const assetEvents = makeEvents('asset-{id}', {
       `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${size} bytes`,
   ),
   AssetRenditionRemoved: event(
-    {
-      kind: z.string().min(1),
-      language: z.string().min(1).nullable(),
-      capacity: changeOfBytes,
-    },
+    { kind: z.string().min(1), language: z.string().min(1).nullable(), capacity: changeOfBytes },
     ({ kind, language }, id) => `removed rendition ${nameOf(kind, language)} of asset ${id}`,
   ),
   /** The service issued an upload URL, and asks the bucket at `check_at`; or it asked and asks again. */
@@ -106,10 +98,7 @@ export const assetEvents = makeEvents('asset-{id}', {
       `found the upload of asset ${id} complete: ${size} bytes, ${tagInWords(entity_tag)}`,
   ),
   AssetUploadMismatched: event(
-    {
-      ...seenObject,
-      differs: z.array(z.enum(['size', 'media_type', 'sha256'])).min(1),
-    },
+    { ...seenObject, differs: z.array(z.enum(['size', 'media_type', 'sha256'])).min(1) },
     ({ size, entity_tag, differs }, id) =>
       `found another object than asset ${id} describes: ${size} bytes, ${tagInWords(entity_tag)}; it differs in ` +
       differs.join(', '),
@@ -137,11 +126,7 @@ export const assetEvents = makeEvents('asset-{id}', {
   ),
   /** The bucket gave no answer to an abort. */
   AssetMultipartAbortPutOff: event(
-    {
-      upload_id: entityId,
-      attempt: z.int().positive(),
-      abort_at: instant,
-    },
+    { upload_id: entityId, attempt: z.int().positive(), abort_at: instant },
     ({ upload_id, attempt, abort_at }, id) =>
       `could not abort upload ${upload_id} of asset ${id}; attempt ${attempt} is due at ${abort_at}`,
   ),
@@ -192,10 +177,7 @@ export const assetEvents = makeEvents('asset-{id}', {
   ),
   /** Nothing more is tried. `left` and `kept` are empty where the bucket deleted all objects. */
   AssetDeletionEnded: event(
-    {
-      left: z.array(undeletedObject),
-      kept: z.array(z.string().min(1)),
-    },
+    { left: z.array(undeletedObject), kept: z.array(z.string().min(1)) },
     ({ left, kept }, id) =>
       left.length === 0
         ? `deleted the objects of removed asset ${id}${keptWords(kept)}`

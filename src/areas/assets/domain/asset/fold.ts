@@ -6,10 +6,8 @@ export function bytesOfAsset({ size, renditions }: Pick<AssetDescription, 'size'
 }
 
 /** Returns the keys of the objects that an asset names. */
-export function keysOfAsset({
-  object_key,
-  renditions,
-}: Pick<AssetDescription, 'object_key' | 'renditions'>): readonly string[] {
+export function keysOfAsset(input: Pick<AssetDescription, 'object_key' | 'renditions'>): readonly string[] {
+  const { object_key, renditions } = input;
   return [object_key, ...renditions.map((rendition) => rendition.object_key)];
 }
 

@@ -76,12 +76,7 @@ export type MultipartCommand =
   | { readonly type: 'StartMultipart'; readonly upload: Omit<OpenMultipart, 'attempt'> }
   | { readonly type: 'EndMultipart'; readonly uploadId: string; readonly outcome: MultipartOutcome }
   /** An abort got no answer. */
-  | {
-      readonly type: 'PutOffAbort';
-      readonly uploadId: string;
-      readonly attempt: number;
-      readonly now: Date;
-    };
+  | { readonly type: 'PutOffAbort'; readonly uploadId: string; readonly attempt: number; readonly now: Date };
 
 /** @param open the open upload of an asset, or of a removed one */
 export const decideMultipart = decideBy<MultipartCommand, OpenMultipart | null, AssetEvent>({

@@ -51,9 +51,8 @@ export function checkRenditions(renditions: readonly GivenRendition[], keyRule: 
     invalid('renditions', `must be at most ${renditionsMax}`, 'too_long');
   const checked = checkAll(renditions, (one, index) => checkRendition(one, keyRule, `renditions.${index}.`));
   for (const [index, one] of checked.entries()) {
-    if (checked.findIndex((other) => isSameRendition(one, other)) < index) {
+    if (checked.findIndex((other) => isSameRendition(one, other)) < index)
       invalid(`renditions.${index}.kind`, 'must be distinct, or subtitles in another language', 'repeated');
-    }
   }
   return checked;
 }

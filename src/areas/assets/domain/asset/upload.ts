@@ -29,10 +29,7 @@ export function checkMediaType(text: string, field: string): string {
   return `${type.toLowerCase()}/${subtype.toLowerCase()}${parameters.join('')}`;
 }
 
-interface Described {
-  readonly size: number;
-  readonly media_type: string;
-}
+type Described = { readonly size: number; readonly media_type: string };
 
 /**
  * Returns the event that an answer of the bucket is worth; null where the answer changes nothing.

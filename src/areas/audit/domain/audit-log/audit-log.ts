@@ -1,9 +1,7 @@
 import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { type AuditLogEvent, auditLogEvents } from './events.js';
 
-export interface AuditLogState {
-  readonly restarted: boolean;
-}
+export type AuditLogState = { readonly restarted: boolean };
 
 export interface AuditLogCommand {
   readonly type: 'Restart';

@@ -9,10 +9,7 @@ export interface BrowserStorage {
 }
 
 /** The last checkpoint that this browser saw and checked. Nothing of it is secret. */
-export interface KeptNote {
-  readonly note: string;
-  readonly checkpoint: CheckpointNote;
-}
+export type KeptNote = { readonly note: string; readonly checkpoint: CheckpointNote };
 
 /** What this browser remembers: a checkpoint, and the keys that signed it. */
 export type Kept = ReturnType<typeof makeKept>;

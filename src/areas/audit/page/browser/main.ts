@@ -38,10 +38,7 @@ const checks = makePageChecks({
   },
 });
 const names = makeNames(client);
-const eventLists = {
-  events: eventListOf('events'),
-  stream: eventListOf('stream'),
-};
+const eventLists = { events: eventListOf('events'), stream: eventListOf('stream') };
 const streamView = makeStreamView(client);
 const device = makeKeptDevice(() => localStorage);
 const signIn = makeSignIn({ client, device, onSignedIn: (email) => void enter(email) });

@@ -8,10 +8,7 @@ export interface ShownItem {
   readonly event: ShownEvent;
 }
 
-interface ShownPage {
-  readonly items: readonly ShownItem[];
-  readonly nextCursor: string | null;
-}
+type ShownPage = { readonly items: readonly ShownItem[]; readonly nextCursor: string | null };
 
 /** A stream's documents as they stood after an event. */
 export interface ShownStream {
@@ -121,9 +118,8 @@ function textOrNull(fields: Fields, name: string): string | null {
 
 function countIn(fields: Fields, name: string): number {
   const value = fields[name];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
     throw new Error(`${name} is no count`);
-  }
   return value;
 }
 

@@ -22,10 +22,7 @@ export class CallFailed extends Error {
 /** Calls of the service. The tokens of the session stay in the memory of this object. */
 export type ServiceClient = ReturnType<typeof makePageClient>;
 
-interface SessionTokens {
-  readonly access: string;
-  readonly refresh: string;
-}
+type SessionTokens = { readonly access: string; readonly refresh: string };
 
 const noFields: Readonly<Record<string, unknown>> = {};
 const callMs = 20_000;
@@ -40,7 +37,6 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
   const { onEnd, onSecondFactor } = deps;
   let session: SessionTokens | null = null;
   let refreshing: Promise<void> | null = null;
-
   const useTokens = (tokens: unknown): void => {
     const fields = fieldsOf(tokens);
     session = { access: textIn(fields, 'access_token'), refresh: textIn(fields, 'refresh_token') };
@@ -113,9 +109,8 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
 
 /** Returns a sentence about an error of a call. */
 export function sentenceOfCall(error: unknown): string {
-  if (!(error instanceof CallFailed)) {
+  if (!(error instanceof CallFailed))
     return `The reply of the service cannot be used: ${error instanceof Error ? error.message : String(error)}.`;
-  }
   const { status, code, message, retryAfter } = error;
   switch (code) {
     case 'invalid_credentials':

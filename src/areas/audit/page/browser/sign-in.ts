@@ -30,14 +30,12 @@ export function makeSignIn(deps: {
   const factor = byId('factor', HTMLInputElement);
   const firstNote = byId('sign-in-note', HTMLElement);
   const secondNote = byId('second-factor-note', HTMLElement);
-
   const usePasskey = byId('use-passkey', HTMLButtonElement);
   const provePasskey = byId('prove-passkey', HTMLButtonElement);
   for (const button of [usePasskey, provePasskey]) button.hidden = !knowsPasskeys();
   let account = '';
   let hasTotp = false;
   let typedCode = false;
-
   first.addEventListener('submit', (event) => {
     event.preventDefault();
     const code = mailedCode.value.trim();
@@ -93,7 +91,6 @@ export function makeSignIn(deps: {
     void client.signOut().catch(() => undefined);
     signIn.ask('');
   });
-
   const signIn: SignIn = {
     ask: (why) => {
       [first.hidden, second.hidden] = [false, true];

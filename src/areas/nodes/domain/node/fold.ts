@@ -56,10 +56,7 @@ export const nodeStatus = z
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
 /** Whether a node works, and whether it is in service. Both are folds of its stream. */
-export interface NodeCondition {
-  readonly health: NodeHealth;
-  readonly mode: NodeMode;
-}
+export type NodeCondition = { readonly health: NodeHealth; readonly mode: NodeMode };
 
 export const newCondition: NodeCondition = { health: 'unknown', mode: 'in_service' };
 

@@ -45,9 +45,8 @@ function checkAddress(text: string): Pick<NodeDescription, 'ip_address' | 'ip_ve
 }
 
 function checkPrintable(field: string, text: string, max: number): string {
-  if (text.length > max || !isPrintable(text.replaceAll('\n', ''))) {
+  if (text.length > max || !isPrintable(text.replaceAll('\n', '')))
     invalid(field, `must be at most ${max} characters, none of them a control character`);
-  }
   return text;
 }
 
@@ -79,9 +78,8 @@ const initialState: NodeState = { status: 'absent' };
 
 function evolve(state: NodeState, event: NodeEvent): NodeState {
   if (event.type === 'NodeRemoved') return { status: 'removed' };
-  if (event.type === 'NodeRegistered') {
+  if (event.type === 'NodeRegistered')
     return { status: 'registered', description: event.data, ...newCondition, sequence: 0 };
-  }
   // The codec does not check the order of events, and no version has written another one.
   if (state.status !== 'registered') return state;
   const condition = conditionAfter(state, event);
@@ -160,8 +158,4 @@ function remove(state: NodeState): readonly NodeEvent[] {
   }
 }
 
-export const nodeAggregate = defineAggregate<NodeState, NodeCommand, NodeEvent>(nodeEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const nodeAggregate = defineAggregate(nodeEvents, { initialState, decide, evolve });

@@ -21,10 +21,7 @@ import { holds, projectAggregate } from '../../../projects/domain/project/projec
 import { hasCapacityFrom, userAggregate } from '../../../accounts/domain/user/user.js';
 
 /** Revisions of the order and of the recipient's stream that are known to exist. */
-interface Seen {
-  readonly order?: bigint | undefined;
-  readonly recipient?: bigint | undefined;
-}
+type Seen = { readonly order?: bigint | undefined; readonly recipient?: bigint | undefined };
 
 /** Of streams that were just read, the cache has enough. */
 const any: Seen = { order: 0n, recipient: 0n };
@@ -110,15 +107,13 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
   ): Promise<Recipient> {
     if ('capacity_bytes' in grant) {
       const { state, revision } = await loadSeen(userAggregate, user_id, seen);
-      if (state.status !== 'registered' || revision === null) {
+      if (state.status !== 'registered' || revision === null)
         return { status: 'gone', reason: 'buyer_erased' };
-      }
       return { status: 'there', holds: hasCapacityFrom(state, orderId), revision };
     }
     const { state, revision } = await loadSeen(projectAggregate, project_id ?? '', seen);
-    if (state.status !== 'existing' || revision === null) {
+    if (state.status !== 'existing' || revision === null)
       return { status: 'gone', reason: 'project_deleted' };
-    }
     const { entitlement } = grant;
     return { status: 'there', holds: holds(state, { entitlement, source: orderId }), revision };
   }
@@ -135,9 +130,7 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
     const ofOrder = orderAggregate.at(orderId);
     const mark = { type: isDue(order) ? 'MarkFulfilled' : 'MarkRevoked' } as const;
     const marked = stepContext(context, `mark/${revision}`);
-    if (step === 'mark') {
-      return { order: revisionOf(await handler.handle(ofOrder, mark, marked, { load })) };
-    }
+    if (step === 'mark') return { order: revisionOf(await handler.handle(ofOrder, mark, marked, { load })) };
     if (recipient.status === 'gone') {
       const command = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
       const told = await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`), { load });

@@ -52,10 +52,7 @@ interface PaymentOf {
 const waitingMax = 4;
 const titleMax = 100;
 
-const storedWay = z.strictObject({
-  url: z.string(),
-  fields: z.record(z.string(), z.string()).optional(),
-});
+const storedWay = z.strictObject({ url: z.string(), fields: z.record(z.string(), z.string()).optional() });
 
 /** Makes the use case that makes a payment for an order at its platform (src/areas/payments/platforms/README.md#paying). */
 export function makePaying(deps: PaymentDeps) {
@@ -72,9 +69,8 @@ export function makePaying(deps: PaymentDeps) {
     const url = URL.canParse(returnUrl) ? new URL(returnUrl) : null;
     if (url === null || url.username !== '' || url.password !== '') invalid('return_url', 'must be a URL');
     if (url.protocol !== 'https:' && publicUrl.startsWith('https:')) invalid('return_url', 'must be https');
-    if (!browserOrigins.includes(url.origin)) {
+    if (!browserOrigins.includes(url.origin))
       invalid('return_url', 'must be of the origin of the service or of ALLOWED_ORIGINS', 'not_allowed');
-    }
   }
 
   /**
@@ -103,9 +99,8 @@ export function makePaying(deps: PaymentDeps) {
 
   async function requirePayable({ user_id, order_id }: PayOrderInput, now: Date): Promise<PlacedOrder> {
     const { state: order } = await handler.load(orderAggregate, order_id);
-    if (order.status === 'absent' || order.user_id !== user_id) {
+    if (order.status === 'absent' || order.user_id !== user_id)
       return rejectOrder('order_not_found', 'there is no such order');
-    }
     const pending = paymentUnderWay(order);
     if (pending !== null) {
       const since = new Date(pending.pending_ms).toISOString();
@@ -115,13 +110,11 @@ export function makePaying(deps: PaymentDeps) {
         `${named} is under way at ${order.provider} since ${since}; wait for its end`,
       );
     }
-    if (!isOpen(order) || new Date(order.expires_at) <= now) {
+    if (!isOpen(order) || new Date(order.expires_at) <= now)
       return rejectOrder('order_not_open', 'the order cannot be paid any more');
-    }
     // Money for a project that is gone would buy nothing.
-    if (order.project_id !== null && (await projects.access(order.project_id)) === null) {
+    if (order.project_id !== null && (await projects.access(order.project_id)) === null)
       return rejectOrder('order_not_open', 'the project of the order is deleted');
-    }
     return order;
   }
 

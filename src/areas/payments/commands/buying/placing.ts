@@ -68,9 +68,8 @@ export function makePlacing({ handler, plans, paymentProviders, projects, orders
     if (problem !== null) invalid('currency', `cannot be used: ${problem}`, 'not_allowed');
     if (isForProject(plan) && project_id === undefined)
       invalid('project_id', 'is missing: the plan is for a project', 'missing');
-    if (!isForProject(plan) && project_id !== undefined) {
+    if (!isForProject(plan) && project_id !== undefined)
       invalid('project_id', 'must be left out: the plan is for a user', 'not_allowed');
-    }
     const grant = plan.grants;
     return { plan_id, provider, grant, amount, currency, project_id: project_id ?? null };
   }
@@ -108,9 +107,8 @@ export function makePlacing({ handler, plans, paymentProviders, projects, orders
   ): Promise<Versioned<OrderResource>> {
     const { state } = await handler.load(orderAggregate, order_id);
     // The owner of an order never changes, so this check before `handle` holds.
-    if (state.status === 'absent' || state.user_id !== user_id) {
+    if (state.status === 'absent' || state.user_id !== user_id)
       rejectOrder('order_not_found', 'there is no such order');
-    }
     const { documents } = await handler.handle(targetOf(order_id), { type: 'Cancel' }, context, options);
     return orders.after(documents);
   }
@@ -118,15 +116,12 @@ export function makePlacing({ handler, plans, paymentProviders, projects, orders
   async function requireAdmin(projectId: string, buyer: Buyer): Promise<void> {
     const project = await projects.access(projectId);
     const role = project?.roleOf(buyer.user_id) ?? null;
-    if (project === null || role === null) {
+    if (project === null || role === null)
       return rejectProject('project_not_found', 'there is no such project');
-    }
-    if (!roleAtLeast(role, 'admin')) {
+    if (!roleAtLeast(role, 'admin'))
       rejectProject('insufficient_role', 'buying for a project needs the role admin');
-    }
-    if (project.requireTwoFactor && buyer.guarded !== null) {
+    if (project.requireTwoFactor && buyer.guarded !== null)
       rejectProject('two_factor_required', buyer.guarded.message);
-    }
   }
 }
 

@@ -35,8 +35,7 @@ interface ReviewMailDeps {
  * call it about once a minute, and share a record. The outbox lists the payments at each attempt.
  * @returns whether it requested mails @throws StoreUnavailable
  */
-export function makeMailReviews(deps: ReviewMailDeps) {
-  const { orders, stateStore, mails, clock, publicUrl, recipients } = deps;
+export function makeMailReviews({ orders, stateStore, mails, clock, publicUrl, recipients }: ReviewMailDeps) {
   const request = mails.add({
     name: 'payment-reviews',
     open: async ({ id, person, since }) => {

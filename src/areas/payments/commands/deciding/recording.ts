@@ -29,11 +29,7 @@ type PaymentRecord = z.output<typeof paymentRecord>;
 const clockSkewMs = 300_000;
 
 /** Makes the use cases by which operators find a payment and record one by hand. */
-export function makeRecording(
-  deps: PaymentDeps & {
-    readonly paymentReports: PaymentReports;
-  },
-) {
+export function makeRecording(deps: PaymentDeps & { readonly paymentReports: PaymentReports }) {
   const { handler, orders, paymentCallbacks, paymentReports } = deps;
   return { recordPayment, findPayments };
 
@@ -46,9 +42,8 @@ export function makeRecording(
    */
   async function recordPayment(request: RecordRequest, context: CommandContext): Promise<PaymentRecord> {
     // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
-    if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs) {
+    if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs)
       invalid('at', 'lies in the future', 'too_large');
-    }
     const orderId = parseOrderNumber(request.order) ?? request.order;
     const fact = factOfRecord(request);
     const reason = checkText(request.reason, 'reason', 400);
@@ -145,9 +140,7 @@ export function makeRecording(
   ): Promise<void> {
     if (transactionId === null) return;
     const { state } = await handler.load(transactionAggregate, transactionStreamId(provider, transactionId));
-    if (state.link !== null && state.link.order_id !== orderId) {
-      rejectPayment('transaction_of_another_order');
-    }
+    if (state.link !== null && state.link.order_id !== orderId) rejectPayment('transaction_of_another_order');
   }
 
   async function requireOrder(orderId: string): Promise<PlacedOrder> {

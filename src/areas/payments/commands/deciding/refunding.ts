@@ -37,15 +37,13 @@ export function makeRefunding(deps: PaymentDeps) {
     const note = checkText(input.note, 'note', 1_000);
     const id = input.repeats ?? derivedId(context, 'refund');
     const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
-    if (asked === undefined && input.repeats !== undefined) {
+    if (asked === undefined && input.repeats !== undefined)
       rejectCheckout('refund_not_possible', 'repeats names no refund of the order');
-    }
     const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transaction_id);
     const makeRefund = refundCallOf(paymentMakers.get(capture.provider), capture);
     const refund = asked ?? (await ask({ id, note, order, capture }, input, context));
-    if (refund.outcome === 'refused') {
+    if (refund.outcome === 'refused')
       return rejectUseCase('payment_refused', `${capture.provider} refused to make this refund`);
-    }
     const request = {
       ...{ orderNumber: orderNumber(orderId), transactionId: refund.transaction_id },
       amount: { amount: refund.amount, currency: refund.currency },
@@ -108,10 +106,7 @@ export function makeRefunding(deps: PaymentDeps) {
     return { ...refund, outcome: null };
   }
 
-  async function paymentOf(
-    { order_id: orderId }: RefundOrderInput,
-    transactionId: string | undefined,
-  ): Promise<{ readonly order: PlacedOrder; readonly capture: PaidCapture }> {
+  async function paymentOf({ order_id: orderId }: RefundOrderInput, transactionId: string | undefined) {
     const { state: order } = await handler.load(orderAggregate, orderId);
     if (order.status === 'absent') return rejectOrder('order_not_found', 'there is no such order');
     const named = order.captures

@@ -3,6 +3,7 @@ import { invalid } from '../../../../validation/field-problems.js';
 import { textPattern } from '../../../../validation/text.js';
 import { type PaymentFact, currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';
+import { namedObject } from '../../../../../projections/paging.js';
 
 /** The time and the id of a report: see `unmatchedPlace`. */
 export const unmatchedCursor = z
@@ -13,39 +14,26 @@ export const reviewCursor = z
   .string()
   .regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}(?:@[0-9]{1,9})?\.[0-9]{1,2}$/);
 
-export const dismissalRequest = z
-  .strictObject({
-    reason: holdReason,
-    provider: paymentProvider.optional().meta({ description: 'Of any, when it is left out.' }),
-    received_before: z.iso.datetime().meta({ description: 'Only what was received before.' }),
-    note: z
-      .string()
-      .min(1)
-      .max(1_000)
-      .meta({ description: 'Why; each decision carries it. It is kept sealed.' }),
-    after: unmatchedCursor.nullable().default(null).meta({ description: '`next` of the call before.' }),
-  })
-  .meta({ id: 'DismissalRequest' });
+export const dismissalRequest = namedObject('DismissalRequest', {
+  reason: holdReason,
+  provider: paymentProvider.optional().describe('Of any, when it is left out.'),
+  received_before: z.iso.datetime().describe('Only what was received before.'),
+  note: z.string().min(1).max(1_000).describe('Why; each decision carries it. It is kept sealed.'),
+  after: unmatchedCursor.nullable().default(null).describe('`next` of the call before.'),
+});
 
 export type DismissalRequest = z.output<typeof dismissalRequest>;
 
-export const refundRequest = z
-  .strictObject({
-    amount: minorAmount
-      .positive()
-      .optional()
-      .meta({ description: 'Minor units; all that remains when it is left out.' }),
-    transaction_id: transactionId
-      .optional()
-      .meta({ description: 'The payment to refund, where the order has several.' }),
-    repeats: z
-      .uuid()
-      .toLowerCase()
-      .optional()
-      .meta({ description: 'The `id` of a refund without an answer, to ask for it again.' }),
-    note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
-  })
-  .meta({ id: 'OrderRefundRequest' });
+export const refundRequest = namedObject('OrderRefundRequest', {
+  amount: minorAmount.positive().optional().describe('Minor units; all that remains when it is left out.'),
+  transaction_id: transactionId.optional().describe('The payment to refund, where the order has several.'),
+  repeats: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('The `id` of a refund without an answer, to ask for it again.'),
+  note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
+});
 
 /** An order's id, or the number that the platform carries. */
 export const orderIdOrNumber = z.union([z.uuid().toLowerCase(), z.string().regex(/^[0-9A-Za-z]{26}$/)]);
@@ -64,32 +52,37 @@ const recordedKind = z.enum([
 const why = z.string().min(1).max(400);
 
 /** A payment that an operator records: docs/payments/resolving.md#record-by-hand. */
-export const recordRequest = z
-  .strictObject({
-    order: orderIdOrNumber.meta({ description: 'The order’s id or number.' }),
-    kind: recordedKind,
-    transaction_id: transactionId.optional().meta({
-      description: 'The platform’s id of the payment. Only `failed` and `canceled` may leave it out.',
-    }),
-    amount: minorAmount.positive().optional().meta({
-      description: 'Minor units: the payment, or all that was refunded of it so far. Optional for disputes.',
-    }),
-    currency: currencyCode.optional(),
-    refund_id: z.string().min(1).max(256).optional().meta({
-      description: 'The platform’s id of one refund; `amount` is that of this refund then.',
-    }),
-    dispute_id: z.string().min(1).max(256).optional().meta({
-      description: 'The platform’s id of the dispute; the transaction’s when it is left out.',
-    }),
-    provider: paymentProvider.optional().meta({ description: 'The order’s platform, which is the default.' }),
-    at: z.iso.datetime().optional().meta({ description: 'The platform’s time; now when it is left out.' }),
-    reason: why.meta({ pattern: textPattern, description: 'Why it is recorded by hand. It is kept sealed.' }),
-    evidence: why.meta({
-      pattern: textPattern,
-      description: 'How the operator knows, such as the statement of the platform. It is kept sealed.',
-    }),
-  })
-  .meta({ id: 'PaymentRecordRequest' });
+export const recordRequest = namedObject('PaymentRecordRequest', {
+  order: orderIdOrNumber.describe('The order’s id or number.'),
+  kind: recordedKind,
+  transaction_id: transactionId
+    .optional()
+    .describe('The platform’s id of the payment. Only `failed` and `canceled` may leave it out.'),
+  amount: minorAmount
+    .positive()
+    .optional()
+    .describe('Minor units: the payment, or all that was refunded of it so far. Optional for disputes.'),
+  currency: currencyCode.optional(),
+  refund_id: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('The platform’s id of one refund; `amount` is that of this refund then.'),
+  dispute_id: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('The platform’s id of the dispute; the transaction’s when it is left out.'),
+  provider: paymentProvider.optional().describe('The order’s platform, which is the default.'),
+  at: z.iso.datetime().optional().describe('The platform’s time; now when it is left out.'),
+  reason: why.meta({ pattern: textPattern, description: 'Why it is recorded by hand. It is kept sealed.' }),
+  evidence: why.meta({
+    pattern: textPattern,
+    description: 'How the operator knows, such as the statement of the platform. It is kept sealed.',
+  }),
+});
 export type RecordRequest = z.output<typeof recordRequest>;
 
 const forMoneyAlone = 'must be left out: it is for a payment, a refund or a dispute';

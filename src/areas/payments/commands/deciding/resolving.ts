@@ -49,10 +49,7 @@ export interface ResolvePaymentInput extends Decision {
 type PaymentResolution = z.output<typeof paymentResolution>;
 
 /** `next`: the cursor of the next call; null when no callback follows that was received early enough. */
-interface DismissedUnmatched {
-  readonly dismissed: number;
-  readonly next: string | null;
-}
+type DismissedUnmatched = { readonly dismissed: number; readonly next: string | null };
 
 const pageSize = 100;
 /** A request has 15 s in all (src/http/access/README.md#limit-of-a-request). A slow store must not make it one of unknown outcome. */
@@ -60,9 +57,7 @@ const goesOnMsMax = 5_000;
 
 /** Makes the use cases by which operators settle payments that no rule settles (src/areas/payments/README.md#settling). */
 export function makeResolving(
-  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & {
-    readonly paymentReports: PaymentReports;
-  },
+  deps: Pick<PaymentDeps, 'handler' | 'sealer' | 'digests'> & { readonly paymentReports: PaymentReports },
 ) {
   const { handler, paymentReports } = deps;
   return { resolvePayment };
@@ -80,9 +75,8 @@ export function makeResolving(
   ): Promise<PaymentResolution> {
     const { stream, revision, index } = parsePaymentId(id) ?? notFound();
     const decision = { ...decided, note: checkText(decided.note, 'note', 1_000) };
-    if (decision.action === 'dismiss' && decision.order_id !== null) {
+    if (decision.action === 'dismiss' && decision.order_id !== null)
       invalid('order_id', 'must be left out: it is for what is applied', 'not_allowed');
-    }
     if (index !== null) return resolveReview(id, await ordersOf(stream, revision, index), decision, context);
     return resolveReport(stream, revision, decision, context);
   }
@@ -207,8 +201,8 @@ export function makeDismissing(
         await resolvePayment(decision, stepContext(context, `dismiss/${id}`));
         return true;
       } catch (error) {
-        const isDone = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
-        if (isDone.some((code) => isRejection<PaymentRejection>(error, code))) return false;
+        const codes = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
+        if (isRejection<PaymentRejection>(error, ...codes)) return false;
         throw error;
       }
     }
@@ -226,10 +220,7 @@ function notFound(): never {
 }
 
 /** The payment that a note is about, and the user of its order; `buyerId` is null where there is no order. */
-interface NoteSubject {
-  readonly paymentId: string;
-  readonly buyerId: string | null;
-}
+type NoteSubject = { readonly paymentId: string; readonly buyerId: string | null };
 
 /**
  * Seals an operator's note on a payment. It may name the buyer, so the buyer's key seals it, and an erasure makes it

@@ -134,9 +134,8 @@ function askRefund(
 ): readonly CheckoutEvent[] {
   // The id derives from the request, so an earlier attempt asked.
   if (refunds.some((one) => one.refund === refund.refund)) return [];
-  if (refunds.length >= refundsMax) {
+  if (refunds.length >= refundsMax)
     rejectCheckout('refund_not_possible', `the service has asked for ${refundsMax} refunds of this order`);
-  }
   // Another id is another refund for the platform, which may have made the first one.
   const open = refunds.find((one) => one.transaction_id === refund.transaction_id && one.outcome === null);
   if (open !== undefined) {
@@ -145,9 +144,8 @@ function askRefund(
       `a refund of ${open.amount} ${open.currency} has no answer yet; ask for it again with repeats: ${open.refund}`,
     );
   }
-  if (refund.amount > remaining(refunds)) {
+  if (refund.amount > remaining(refunds))
     rejectCheckout('refund_not_possible', 'amount is more than what remains of the payment');
-  }
   return [{ type: 'RefundAsked', data: refund }];
 }
 
@@ -183,7 +181,4 @@ export function payablePayment({ payment }: CheckoutState, now: Date): MadePayme
   return payment !== null && new Date(payment.expires_at) > now ? payment : null;
 }
 
-export const checkoutAggregate = defineAggregate<CheckoutState, CheckoutCommand, CheckoutEvent>(
-  checkoutEvents,
-  { initialState, decide, evolve },
-);
+export const checkoutAggregate = defineAggregate(checkoutEvents, { initialState, decide, evolve });

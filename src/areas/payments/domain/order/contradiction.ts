@@ -54,9 +54,7 @@ function paidContradiction(
   const waiting = order.mismatches.some(
     (one) => one.transaction_id === transactionId && one.fact.kind === 'paid' && isOther(one.fact),
   );
-  if (waiting) {
-    return 'a report of this transaction with another amount waits in review; decide on that one';
-  }
+  if (waiting) return 'a report of this transaction with another amount waits in review; decide on that one';
   const captured = (known?.ledgers ?? []).flatMap(({ captured: amount, currency }) =>
     amount === null ? [] : [{ amount, currency }],
   );
@@ -69,12 +67,10 @@ function paidContradiction(
 
 function refundContradiction(fact: RefundFact, known: TransactionFacts | undefined): string | null {
   const ledger = known?.ledgers.find(({ currency }) => currency === fact.currency);
-  if (ledger === undefined || ledger.captured === null) {
+  if (ledger === undefined || ledger.captured === null)
     return 'no payment of this transaction in this currency is known; record the payment first';
-  }
-  if (fact.amount > ledger.captured) {
+  if (fact.amount > ledger.captured)
     return `the refund is more than the payment of ${ledger.captured} minor units`;
-  }
   if (fact.kind === 'refunded-in-total') {
     const refunded = refundedOf(ledger);
     return fact.amount < refunded
@@ -82,9 +78,8 @@ function refundContradiction(fact: RefundFact, known: TransactionFacts | undefin
       : null;
   }
   const same = ledger.refunds.find(({ id }) => id === fact.refund_id);
-  if (same !== undefined) {
+  if (same !== undefined)
     return same.amount === fact.amount ? null : `the refund is known with ${same.amount} minor units`;
-  }
   const others = ledger.refunds.filter(({ status }) => status === 'succeeded');
   const refunded = others.reduce((sum, { amount }) => sum + amount, 0);
   return fact.status === 'succeeded' && refunded + fact.amount > ledger.captured
@@ -97,9 +92,8 @@ function disputeContradiction(
   at: Date,
   known: TransactionFacts | undefined,
 ): string | null {
-  if (known === undefined || known.ledgers.every(({ captured }) => captured === null)) {
+  if (known === undefined || known.ledgers.every(({ captured }) => captured === null))
     return 'no payment of this transaction is known; record the payment first';
-  }
   const same = known.disputes.find(({ id }) => id === fact.dispute_id);
   if (same === undefined || same.status === 'open' || same.status === fact.status) return null;
   // A later decision of the platform takes an earlier one back.

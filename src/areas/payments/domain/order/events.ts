@@ -60,12 +60,7 @@ export const orderEvents = makeEvents('order-{id}', {
   ),
   /** `is_unpaid`: the payment waits for the buyer, and not for the platform. */
   PaymentPending: event(
-    {
-      ...callback,
-      transaction_id: transactionId.nullable(),
-      is_unpaid: z.literal(true).exactOptional(),
-      at,
-    },
+    { ...callback, transaction_id: transactionId.nullable(), is_unpaid: z.literal(true).exactOptional(), at },
     ({ callback, transaction_id, at }, id) =>
       `recorded that the payment of order ${id} waits at the platform (${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
     'order.payment_pending',
@@ -120,13 +115,7 @@ export const orderEvents = makeEvents('order-{id}', {
     'order.refund_reported',
   ),
   DisputeOpened: event(
-    {
-      ...callback,
-      transaction_id: transactionId,
-      dispute_id: z.string().min(1),
-      ...disputed,
-      at,
-    },
+    { ...callback, transaction_id: transactionId, dispute_id: z.string().min(1), ...disputed, at },
     ({ callback, transaction_id, dispute_id, at, ...disputed }, id) =>
       `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} began ` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,

@@ -47,16 +47,10 @@ export type Ledger = {
 };
 
 /** `id`: the platform's. `reversed`: the platform took the money back, whether it reports a refund of this id or not. */
-export type Refund = Figure & {
-  readonly id: string;
-  readonly status: z.infer<typeof refundStatus>;
-};
+export type Refund = Figure & { readonly id: string; readonly status: z.infer<typeof refundStatus> };
 
 /** `at_ms`: the platform's time, epoch milliseconds. */
-export type Figure = {
-  readonly amount: number;
-  readonly at_ms: number;
-};
+export type Figure = { readonly amount: number; readonly at_ms: number };
 
 /** `id`: the platform's. */
 export type Dispute = {
@@ -186,9 +180,8 @@ function laterRefund(known: Refund, fresh: Refund): Refund {
   const isReversed = known.status === 'reversed';
   if (isReversed !== (fresh.status === 'reversed')) return isReversed ? known : fresh;
   if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  if (known.status !== fresh.status) {
+  if (known.status !== fresh.status)
     return refundRank[known.status] > refundRank[fresh.status] ? known : fresh;
-  }
   return known.amount >= fresh.amount ? known : fresh;
 }
 
@@ -207,9 +200,8 @@ const disputeRank = { open: 0, won: 1, lost: 2 } as const;
 function laterDispute(known: Dispute, fresh: Dispute): Dispute {
   if ((known.status === 'open') !== (fresh.status === 'open')) return known.status === 'open' ? fresh : known;
   if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  if (known.status !== fresh.status) {
+  if (known.status !== fresh.status)
     return disputeRank[known.status] > disputeRank[fresh.status] ? known : fresh;
-  }
   return disputedRank(known) >= disputedRank(fresh) ? known : fresh;
 }
 

@@ -163,13 +163,11 @@ function resolve(
   const isRepeated = isDeepStrictEqual(earlier, { action, note_digest: note.note_digest });
   if (isRepeated && (unused === undefined || action === 'apply')) return [];
   // A payment that was decided on may buy nothing later, or be lost in part, which is another question.
-  if (earlier !== undefined && unused === undefined) {
+  if (earlier !== undefined && unused === undefined)
     rejectOrder('review_resolved', 'another decision on this payment stands');
-  }
   const waiting = order.mismatches.find(({ id }) => id === callback);
-  if (waiting === undefined && unused === undefined) {
+  if (waiting === undefined && unused === undefined)
     rejectOrder('review_not_open', 'this order has no open review with this id');
-  }
   if (action === 'apply') requireApplicable(waiting);
   return [{ type: 'ReviewResolved', data: { callback, action, ...note } }];
 }
@@ -207,8 +205,4 @@ function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }
 
-export const orderAggregate = defineAggregate<OrderState, OrderCommand, OrderEvent>(orderEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const orderAggregate = defineAggregate(orderEvents, { initialState, decide, evolve });

@@ -48,9 +48,8 @@ export function defaultCurrency(provider: PaymentProviderName): string {
  */
 export function whyNotPayable(provider: PaymentProviderName, price: Money): string | null {
   const { currencies } = platformTerms(provider);
-  if (currencies.is_only && price.currency !== currencies.default) {
+  if (currencies.is_only && price.currency !== currencies.default)
     return `${provider} pays in ${currencies.default} alone`;
-  }
   return currencies.whyNot?.(price) ?? null;
 }
 
@@ -62,9 +61,8 @@ export function findOffer(
   const found = all.find(({ id }) => id === plan_id);
   if (found === undefined) return invalid('plan_id', 'names no plan', 'not_allowed');
   const amount = Object.hasOwn(found.prices, currency) ? found.prices[currency] : undefined;
-  if (amount === undefined) {
+  if (amount === undefined)
     return invalid('currency', 'is not one in which the plan has a price', 'not_allowed');
-  }
   return { plan: found, amount };
 }
 

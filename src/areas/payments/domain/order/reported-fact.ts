@@ -66,9 +66,8 @@ function report(
       return capture(reported, fact, order);
     case 'refund':
     case 'refunded-in-total': {
-      if (fact.currency !== order.currency && !isDecided(order, provider, reported)) {
+      if (fact.currency !== order.currency && !isDecided(order, provider, reported))
         return mismatch(reported, { reason: 'currency', provider }, order);
-      }
       const refund =
         fact.kind === 'refund' ? { refund_id: fact.refund_id, status: fact.status } : ('in-total' as const);
       const { amount, currency } = fact;

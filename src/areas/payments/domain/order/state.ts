@@ -31,14 +31,9 @@ export type OrderPlaced = Extract<OrderEvent, { type: 'OrderPlaced' }>['data'];
 export interface PlacedOrder extends OrderFields, Omit<OrderPlaced, 'amount' | 'currency'> {
   readonly status: 'placed';
   /** The decisions by name of the mismatch. */
-  readonly resolved: ReadonlyMap<string, Resolution>;
+  readonly resolved: ReadonlyMap<string, { readonly action: PaymentAction; readonly note_digest: string }>;
   /** `<event type>/<name of the report>` of every event that a report caused. */
   readonly seen: ReadonlySet<string>;
-}
-
-interface Resolution {
-  readonly action: PaymentAction;
-  readonly note_digest: string;
 }
 
 export function evolve(state: OrderState, event: OrderEvent): OrderState {

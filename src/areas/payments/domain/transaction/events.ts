@@ -49,10 +49,7 @@ export const transactionEvents = makeEvents('transaction-{provider}-{SHA-256 of 
   ),
   /** An operator's decision on a pending report. The order that it is applied to is the link. Null: dismissed. */
   PaymentReportResolved: event(
-    {
-      ...{ report, action: paymentAction, order_id: entityId.nullable() },
-      ...resolutionNote,
-    },
+    { ...{ report, action: paymentAction, order_id: entityId.nullable() }, ...resolutionNote },
     ({ report, action, order_id }, id) =>
       `decided ${decisionInWords[action]} report ${report} of transaction ${id}` +
       `${order_id === null ? '' : ` for order ${order_id}`}; the note is sealed`,

@@ -136,12 +136,7 @@ export function verifyAlipay(merchant: {
   }
 }
 
-const none: PaymentNotification = {
-  order_number: null,
-  transaction_id: null,
-  fact: nothing,
-  at: null,
-};
+const none: PaymentNotification = { order_number: null, transaction_id: null, fact: nothing, at: null };
 
 /** Products sign with or without `sign_type` and empty values. Each way needs a genuine signature, so all are safe. */
 function waysOfSigning(form: Form): readonly (readonly string[])[] {

@@ -79,9 +79,8 @@ export function makeAlipayClient(deps: {
     const signature = decodeBase64(textAt(message, 'sign', 1_024) ?? '');
     const signed = signedPart(body.toString('latin1'), name);
     // Without a genuine signature, nothing that the reply says counts.
-    if (signature === null || signed === null || !(await isSigned(signed, signature))) {
+    if (signature === null || signed === null || !(await isSigned(signed, signature)))
       throw new PlatformError('outcome_unknown', 'reply_not_genuine');
-    }
     return (await readJsonObject(signed)) ?? unreadableReply();
   }
 
@@ -93,9 +92,8 @@ export function makeAlipayClient(deps: {
 /** Errors of Alipay's that say nothing about the outcome ("Public error codes", and the codes of each method). */
 function failureOf(code: string, subCode: string | null): PlatformError {
   const told = platformCode(subCode) ?? platformCode(code);
-  if (code === '20000' || /SYSTEM_ERROR|REFUND_ROLL_BACK_FAIL/.test(subCode ?? '')) {
+  if (code === '20000' || /SYSTEM_ERROR|REFUND_ROLL_BACK_FAIL/.test(subCode ?? ''))
     return new PlatformError('outcome_unknown', told);
-  }
   const isLimited = /call-limited|CALL_LIMITED|TRADE_SYNCHRONIZING/i.test(subCode ?? '');
   return new PlatformError(isLimited ? 'unavailable' : 'refused', told);
 }

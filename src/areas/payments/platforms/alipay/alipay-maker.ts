@@ -25,10 +25,7 @@ export function makeAlipayMaker(deps: {
   readonly now: () => Date;
 }): PaymentMaker {
   const { signer, client, now } = deps;
-  return {
-    makePayment: async (request) => Promise.resolve(makePayment(request)),
-    refund: makeRefund,
-  };
+  return { makePayment: async (request) => Promise.resolve(makePayment(request)), refund: makeRefund };
 
   function makePayment(request: PaymentRequest): MadePayment {
     const { orderNumber, price, title, expiresAt, isMobile, returnUrl, callbackUrl } = request;

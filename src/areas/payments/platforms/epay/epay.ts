@@ -29,9 +29,8 @@ export function makeEpayMaker(deps: {
     makePayment: async (request) => {
       const fields = fieldsOf(request);
       // The text that is signed has no escaping, so a value with a separator could imitate the fields of a callback.
-      if (Object.values(fields).some((value) => value.includes('&'))) {
+      if (Object.values(fields).some((value) => value.includes('&')))
         throw new PlatformError('refused', 'return_url_with_several_parameters');
-      }
       const text = signedText(new Map(Object.entries(fields)), Object.keys(fields));
       const sign = createHash('md5').update(text).update(key).digest('hex');
       return Promise.resolve({

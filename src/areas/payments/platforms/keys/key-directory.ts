@@ -2,10 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A file of a directory of keys; the name lacks `.pem`. */
-export interface KeyDirectoryFile {
-  readonly name: string;
-  readonly text: string;
-}
+export type KeyDirectoryFile = { readonly name: string; readonly text: string };
 
 type KeyDirectory<Keys> = (now: Date) => Keys;
 

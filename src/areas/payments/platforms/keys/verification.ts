@@ -78,9 +78,8 @@ export function fieldsAt(message: unknown, paths: readonly string[]): UsedFields
   const found: UsedFields[number][] = [];
   for (const path of paths) {
     const value = at(message, path);
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
       found.push([path, value]);
-    }
   }
   return found;
 }

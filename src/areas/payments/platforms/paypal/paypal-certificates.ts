@@ -65,10 +65,7 @@ const notKeptMs = 600_000;
 const keptMax = 16;
 const unknownMax = 1_000;
 
-interface Known {
-  readonly certificate: Certificate;
-  readonly fetchedAt: number;
-}
+type Known = { readonly certificate: Certificate; readonly fetchedAt: number };
 
 /**
  * Fetches certificates by address and caches them for a day. The addresses come from unverified callbacks. It therefore

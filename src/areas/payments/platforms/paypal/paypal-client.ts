@@ -52,10 +52,7 @@ function timeOf(time: Date): string {
 }
 
 /** The credentials of an app ("Get client ID and client secret"). */
-export interface PayPalApi {
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
+export type PayPalApi = { readonly clientId: string; readonly clientSecret: string };
 
 /** One request of the REST API. */
 export interface PayPalRequest {
@@ -72,10 +69,7 @@ export interface PayPalRequest {
 /** Sends a request, and returns the object of the reply. @throws PlatformError */
 export type PayPalClient = ReturnType<typeof makePayPalClient>;
 
-interface Token {
-  readonly text: string;
-  readonly endsAtMs: number;
-}
+type Token = { readonly text: string; readonly endsAtMs: number };
 
 const publicUrls: Readonly<Record<PayPalEnvironment, string>> = {
   live: 'https://api-m.paypal.com',
@@ -107,7 +101,6 @@ export function makePayPalClient({
 }) {
   let token: Token | null = null;
   let fetching: Promise<Token> | null = null;
-
   return async (request: PayPalRequest) => {
     const known = await currentToken();
     const reply = await call(withToken(request, known));

@@ -64,9 +64,8 @@ function readPayPalEvent(
     transaction_id: isCapture ? captureId : null,
     ...(made === null ? {} : { reference: made }),
   };
-  if (type === 'PAYMENT.CAPTURE.REFUNDED' && !isRefund) {
+  if (type === 'PAYMENT.CAPTURE.REFUNDED' && !isRefund)
     return [{ ...reference, fact: unreadable('resource_type'), at: happenedAt }];
-  }
   const id = textAt(event, 'id');
   return factsOf(type, resource, reference.transaction_id).map((fact) => ({
     ...reference,
@@ -152,9 +151,8 @@ function readDispute(
 ): readonly PaymentNotification[] {
   const transactions = listAt(resource, 'disputed_transactions');
   const nowhere = { order_number: null, transaction_id: null };
-  if (transactions.length === 0 || transactions.length > disputedMax) {
+  if (transactions.length === 0 || transactions.length > disputedMax)
     return [{ ...nowhere, fact: unreadable('resource.disputed_transactions'), at: happenedAt }];
-  }
   // The amount of a dispute is not divided among its transactions.
   const isOfOne = transactions.length === 1;
   const fact = factOfDispute(type, resource, isOfOne ? disputedMoneyOf(resource) : null);

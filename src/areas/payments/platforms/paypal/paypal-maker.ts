@@ -76,12 +76,7 @@ function orderOf({ orderNumber, price, title, returnUrl, callbackUrl }: PaymentR
   return {
     intent: 'CAPTURE',
     purchase_units: [
-      {
-        amount: amountOf(price),
-        description: title,
-        custom_id: orderNumber,
-        invoice_id: orderNumber,
-      },
+      { amount: amountOf(price), description: title, custom_id: orderNumber, invoice_id: orderNumber },
     ],
     payment_source: {
       paypal: {

@@ -25,13 +25,11 @@ const aheadMaxMs = 300_000;
  * another body under the same key is a conflict. Never log the headers.
  * @param webhookId our own id, never an id from a request
  */
-export function verifyPayPal({
-  webhookId,
-  certificates,
-}: {
+export function verifyPayPal(input: {
   readonly webhookId: string;
   readonly certificates: PayPalCertificates;
 }): Verify {
+  const { webhookId, certificates } = input;
   return async ({ headers, body, receivedAt }) => {
     const signed = parseSigned(headers);
     if (signed === null) return refused('malformed');
@@ -50,10 +48,7 @@ export function verifyPayPal({
 
 function makeCrc32() {
   let value = 0;
-  return {
-    update: (piece: Buffer) => (value = crc32(piece, value)),
-    sum: () => value,
-  };
+  return { update: (piece: Buffer) => (value = crc32(piece, value)), sum: () => value };
 }
 
 function parseSigned(headers: PaymentCallback['headers']) {
@@ -148,14 +143,12 @@ function readSettings(reads: Reads): PayPalSettings | null {
     ],
   );
   const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
-  if (environment !== 'live' && environment !== 'sandbox') {
+  if (environment !== 'live' && environment !== 'sandbox')
     return problem('PAYMENT_PAYPAL_ENVIRONMENT', 'must be live or sandbox');
-  }
   if (!isSet) return null;
   const webhookId = reads.one('PAYMENT_PAYPAL_WEBHOOK_ID', /^[0-9A-Za-z_-]{1,64}$/, 'the id of the webhook');
-  if (webhookId === simulatorWebhookId) {
+  if (webhookId === simulatorWebhookId)
     return problem('PAYMENT_PAYPAL_WEBHOOK_ID', 'is the simulator’s, which signs for everybody');
-  }
   const certificatesDirectory = read('PAYMENT_PAYPAL_CERTIFICATES_DIR');
   return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api: readApi(reads) };
 }

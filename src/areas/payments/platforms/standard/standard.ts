@@ -78,9 +78,7 @@ export function verifyStandard({ checks }: { readonly checks: readonly StandardC
     const time = headers['webhook-timestamp'] ?? '';
     const signatures = (headers['webhook-signature'] ?? '').split(' ', signaturesMax);
     // A dot in the id would let the boundary between id and time move.
-    if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) {
-      return refused('malformed');
-    }
+    if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) return refused('malformed');
     const content = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
     const genuine = await firstThat(checks, (check) => check(content, signatures));
     if (genuine === undefined) return refused('wrong_signature');

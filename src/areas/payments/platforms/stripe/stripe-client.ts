@@ -5,9 +5,7 @@ const publicUrl = 'https://api.stripe.com';
 export const stripeVersion = '2026-10-28.endive';
 
 /** The credentials with which the service makes payments and refunds. */
-export interface StripeApi {
-  readonly secretKey: string;
-}
+export type StripeApi = { readonly secretKey: string };
 
 /** The names and values of a form, or of a query. */
 export type StripeForm = readonly (readonly [string, string])[];

@@ -101,9 +101,8 @@ export function makeStripeLists(deps: {
       });
       const items = listAt(page, 'data');
       const reports = items.map((item) => list.read(item, livemode)).filter((report) => report !== null);
-      if (at(page, 'has_more') === true) {
+      if (at(page, 'has_more') === true)
         return { reports, next: `${list.name}/${textAt(items.at(-1), 'id') ?? unreadableReply()}` };
-      }
       const next = lists[lists.indexOf(list) + 1];
       return { reports, next: next === undefined ? null : `${next.name}/` };
     },

@@ -25,9 +25,8 @@ export function makeStripeMaker(client: StripeClient, now: () => Date): PaymentM
 
   async function makePayment(request: PaymentRequest): Promise<MadePayment> {
     const expiresAt = new Date(request.expiresAt.getTime() - marginMs);
-    if (expiresAt.getTime() - now().getTime() < shortestMs + marginMs) {
+    if (expiresAt.getTime() - now().getTime() < shortestMs + marginMs)
       throw new PlatformError('refused', 'order_expires_too_soon');
-    }
     const session = await post(
       '/v1/checkout/sessions',
       sessionOf(request, expiresAt),

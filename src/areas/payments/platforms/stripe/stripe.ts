@@ -44,11 +44,7 @@ type Reads = SettingReads<keyof typeof variables>;
 
 export const stripe = definePlatform({
   name: 'stripe',
-  summary: {
-    title: 'Stripe',
-    signs_with: 'HMAC-SHA256',
-    reports: 'payments, ends, refunds, disputes',
-  },
+  summary: { title: 'Stripe', signs_with: 'HMAC-SHA256', reports: 'payments, ends, refunds, disputes' },
   settings: { variables, read: readSettings },
   currencies: {
     default: 'USD',
@@ -83,9 +79,8 @@ function readApi({ read, problem }: Reads, livemode: boolean | undefined): Strip
   if (secretKey === undefined) return null;
   const [, mode] = /^[rs]k_(live|test)_[0-9A-Za-z]{16,250}$/.exec(secretKey) ?? [];
   if (mode === undefined) return problem('PAYMENT_STRIPE_SECRET_KEY', 'must be a secret key (sk_… or rk_…)');
-  if (livemode !== undefined && livemode !== (mode === 'live')) {
+  if (livemode !== undefined && livemode !== (mode === 'live'))
     return problem('PAYMENT_STRIPE_SECRET_KEY', 'is of the other mode than PAYMENT_STRIPE_LIVEMODE');
-  }
   return { secretKey };
 }
 

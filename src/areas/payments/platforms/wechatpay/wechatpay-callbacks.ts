@@ -57,9 +57,8 @@ export function verifyWechatPay(
     if (sealed === null) return verifiedUnreadable('resource', body);
     const clear = apiV3Keys.map((apiV3Key) => open(sealed, apiV3Key)).find((bytes) => bytes !== null);
     // Sealed under another key: a repetition is readable after the operator corrects the key.
-    if (clear === undefined) {
+    if (clear === undefined)
       return { kind: 'unavailable', problem: 'no key of PAYMENT_WECHATPAY_API_V3_KEY opens the resource' };
-    }
     const resource = await readJsonObject(clear);
     if (resource === null) return verifiedUnreadable('resource', body);
     return verified({

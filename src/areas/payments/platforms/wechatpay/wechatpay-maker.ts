@@ -35,7 +35,6 @@ export function makeWechatPayMaker(deps: {
     subMchId === null
       ? { appid: appId, mchid: mchId }
       : { sp_appid: appId, sp_mchid: mchId, sub_mchid: subMchId };
-
   return {
     makePayment: async (request) => {
       checkCny(request.price);

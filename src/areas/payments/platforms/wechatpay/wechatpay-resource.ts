@@ -62,9 +62,8 @@ export function readResource(
   const isCombined = type === 'TRANSACTION.SUCCESS' && at(resource, 'combine_out_trade_no') !== undefined;
   if (!isCombined) return [readOne(factOf(type, resource), resource, createdAt)];
   const orders = listAt(resource, 'sub_orders');
-  if (orders.length === 0 || orders.length > subOrdersMax) {
+  if (orders.length === 0 || orders.length > subOrdersMax)
     return [readOne(unreadable('resource.sub_orders'), resource, createdAt)];
-  }
   return orders.map((order) => readOne(paid(order, 'amount.total_amount'), order, createdAt));
 }
 

@@ -14,12 +14,10 @@ export type GivenAccesses = ReadonlyMap<string, GivenAccess>;
 /** Returns who has given what after an event. */
 export function givenAfter(given: GivenAccesses, event: Evolving<ProjectEvent>): GivenAccesses {
   const now = { at: event.recordedAt };
-  if (event.type === 'MemberInvited') {
+  if (event.type === 'MemberInvited')
     return new Map(given).set(event.data.invitation_id, { by: event.data.invited_by, ...now });
-  }
-  if (event.type === 'ApiKeyIssued') {
+  if (event.type === 'ApiKeyIssued')
     return new Map(given).set(event.data.key_id, { by: event.data.issued_by, ...now });
-  }
   if (event.type === 'InvitationRoleChanged') {
     const { invitation_id, changed_by } = event.data;
     return new Map(given).set(invitation_id, { by: changed_by, ...now });

@@ -9,12 +9,7 @@ type Issued = Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'];
 type NewKey = Omit<Issued, 'issued_by' | 'scopes'> & { readonly scopes: Readonly<Issued['scopes']> };
 
 export type ApiKeyCommand =
-  | {
-      readonly type: 'IssueApiKey';
-      readonly actorId: string;
-      readonly key: NewKey;
-      readonly now: Date;
-    }
+  | { readonly type: 'IssueApiKey'; readonly actorId: string; readonly key: NewKey; readonly now: Date }
   | { readonly type: 'RevokeApiKey'; readonly keyId: string };
 
 /** API keys of one project (src/areas/projects/README.md#rules-of-a-project). Expired keys do not count. */
@@ -35,9 +30,7 @@ export function apiKeyExpiry(expires_at: string | undefined, now: Date): string 
 export const apiKeyDecisions: Decisions<ApiKeyCommand, ExistingProject, ProjectEvent> = {
   IssueApiKey: (command, project) => issue(command, project),
   RevokeApiKey: (command, project) => {
-    if (!hasKey(project, command.keyId)) {
-      rejectProject('api_key_not_found', 'there is no such API key');
-    }
+    if (!hasKey(project, command.keyId)) rejectProject('api_key_not_found', 'there is no such API key');
     return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
   },
 };
@@ -48,9 +41,8 @@ function issue(
 ): readonly ProjectEvent[] {
   const keys = project.api_keys;
   // Checked here again: the removal of an issuer revokes only the keys that exist, so no key may follow it.
-  if (!roleAtLeast(roleIn(project, actorId) ?? 'viewer', 'admin')) {
+  if (!roleAtLeast(roleIn(project, actorId) ?? 'viewer', 'admin'))
     rejectProject('insufficient_role', 'this needs the role admin');
-  }
   // A repetition, because the key's id derives from the command.
   if (hasKey(project, key.key_id)) return [];
   if (project.endedIds.includes(key.key_id)) {
@@ -60,9 +52,8 @@ function issue(
     );
   }
   const expired = keys.filter(({ expires_at }) => new Date(expires_at) <= now);
-  if (keys.length - expired.length >= apiKeysMax) {
+  if (keys.length - expired.length >= apiKeysMax)
     rejectProject('api_key_limit_reached', `a project has at most ${apiKeysMax} API keys`);
-  }
   // Expired keys stay listed until their places are needed, so that no document grows without bound.
   const crowdedOut = keys.length < apiKeysMax ? [] : expired;
   return [

@@ -11,11 +11,7 @@ const withdrawals = {
   inviter_lost_right: 'the member who invited may not give the role any more',
 } as const;
 
-const offered = {
-  owner: 'the ownership of',
-  payer: 'to pay for',
-  both: 'to own and to pay for',
-} as const;
+const offered = { owner: 'the ownership of', payer: 'to pay for', both: 'to own and to pay for' } as const;
 
 const offerEndings = {
   withdrawn: 'it was withdrawn',
@@ -66,7 +62,6 @@ export const projectEvents = makeEvents('project-{id}', {
       : `forbade shares without a password in project ${id}`,
   ),
   ProjectDeleted: event({}, (_, id) => `deleted project ${id}`),
-
   /** Membership begins when an account verifies the address. */
   MemberInvited: event(
     {
@@ -87,11 +82,7 @@ export const projectEvents = makeEvents('project-{id}', {
   ),
   /** `changed_by`: the member who answers for the invitation from now on. */
   InvitationRoleChanged: event(
-    {
-      invitation_id: entityId,
-      role,
-      changed_by: entityId,
-    },
+    { invitation_id: entityId, role, changed_by: entityId },
     ({ invitation_id, role, changed_by }, id) =>
       `changed the role of invitation ${invitation_id} of project ${id} to ${role}, for user ${changed_by}`,
   ),
@@ -108,12 +99,7 @@ export const projectEvents = makeEvents('project-{id}', {
   ),
   /** `invitation_id`: the invitation that this ends; null if there was none. */
   MemberAdded: event(
-    {
-      user_id: entityId,
-      role,
-      invitation_id: entityId.nullable(),
-      given_by: givenBy,
-    },
+    { user_id: entityId, role, invitation_id: entityId.nullable(), given_by: givenBy },
     ({ user_id, role, invitation_id, given_by }, id) =>
       `made user ${user_id} a member of project ${id} as ${role}` +
       (invitation_id === null ? '' : ` (invitation ${invitation_id})`) +
@@ -132,16 +118,9 @@ export const projectEvents = makeEvents('project-{id}', {
       `removed user ${user_id} from project ${id}` +
       (erased === undefined ? '' : ', because the account was erased'),
   ),
-
   /** They accept by MemberRoleChanged, by BillingChanged, or by both. */
   OfferMade: event(
-    {
-      offer_id: entityId,
-      kind: offerKind,
-      user_id: entityId,
-      offered_by: entityId,
-      expires_at: instant,
-    },
+    { offer_id: entityId, kind: offerKind, user_id: entityId, offered_by: entityId, expires_at: instant },
     ({ offer_id, kind, user_id, offered_by, expires_at }, id) =>
       `offered user ${user_id} ${offered[kind]} project ${id} (offer ${offer_id}, by user ${offered_by}, until ${expires_at})`,
   ),
@@ -155,7 +134,6 @@ export const projectEvents = makeEvents('project-{id}', {
     { user_id: entityId },
     ({ user_id }, id) => `made user ${user_id} the payer of project ${id}`,
   ),
-
   /** One grant per source. The project is entitled while one source grants. */
   EntitlementGranted: event(
     { entitlement, source: grantSource },
@@ -167,7 +145,6 @@ export const projectEvents = makeEvents('project-{id}', {
     ({ entitlement, source }, id) =>
       `took from project ${id} the entitlement ${entitlement} that was given ${sourceInWords(source)}`,
   ),
-
   ApiKeyIssued: event(
     {
       key_id: entityId,
@@ -189,7 +166,6 @@ export const projectEvents = makeEvents('project-{id}', {
     { key_id: entityId },
     ({ key_id }, id) => `revoked API key ${key_id} of project ${id}`,
   ),
-
   DefaultStorageChanged: event({ storage_id: entityId.nullable() }, ({ storage_id }, id) =>
     storage_id === null
       ? `left project ${id} without a default storage`

@@ -1,3 +1,4 @@
+import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
 import type { Recorded, Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Role } from '../role.js';
 import type { OfferKind, ProjectEvent } from './events.js';
@@ -82,85 +83,61 @@ type Change = Exclude<Recorded<ProjectEvent>, { type: 'ProjectCreated' | 'Projec
 
 /** Returns the fields that the event changes. */
 export function applyEvent(before: ProjectFields, event: Change): Partial<ProjectFields> {
-  const { members, invitations, offers, entitlements, api_keys } = before;
-  switch (event.type) {
-    case 'ProjectRenamed':
-      return { name: event.data.name };
-    case 'TwoFactorRequirementChanged':
-      return { require_2fa: event.data.require_2fa };
-    case 'AccentColorChanged':
-      return { accent_color: event.data.accent_color };
-    case 'OpenSharesChanged':
-      return { open_shares: event.data.open_shares };
-    case 'MemberInvited': {
-      const { invitation_id: id, email, email_digest, role, invited_by } = event.data;
-      const entry = {
-        id,
-        email,
-        email_digest,
-        role,
-        invited_by,
-        invited_at: event.time,
-        role_at: event.time,
-      };
-      return { invitations: [...invitations, entry] };
-    }
-    case 'InvitationMailed':
-      return {};
-    case 'InvitationRoleChanged': {
-      const { invitation_id, role, changed_by } = event.data;
-      const changed = (one: InvitationEntry): InvitationEntry => ({
-        ...{ ...one, role, role_at: event.time, invited_by: changed_by },
-      });
-      return { invitations: invitations.map((one) => (one.id === invitation_id ? changed(one) : one)) };
-    }
-    case 'InvitationWithdrawn':
-      return { invitations: invitations.filter(({ id }) => id !== event.data.invitation_id) };
-    case 'MemberAdded': {
-      const { user_id, role, invitation_id } = event.data;
-      return {
-        members: [...withoutMember(members, user_id), { user_id, role, joined_at: event.time }],
-        invitations: invitations.filter(({ id }) => id !== invitation_id),
-      };
-    }
-    case 'MemberRoleChanged': {
-      const { user_id, role } = event.data;
-      return withMembers(
-        before,
-        members.map((one) => (one.user_id === user_id ? { ...one, role } : one)),
-        event,
-      );
-    }
-    case 'MemberRemoved':
-      return withMembers(before, withoutMember(members, event.data.user_id), event);
-    case 'OfferMade': {
-      const { offer_id: id, ...offered } = event.data;
-      return { offers: [...offers, { id, ...offered, offered_at: event.time }] };
-    }
-    case 'OfferEnded':
-      return { offers: offers.filter(({ id }) => id !== event.data.offer_id) };
-    case 'BillingChanged':
-      return { billed_to: event.data.user_id, offers: offers.filter(({ kind }) => kind === 'owner') };
-    case 'EntitlementGranted':
-      return { entitlements: [...withoutGrant(entitlements, event.data), event.data] };
-    case 'EntitlementRevoked':
-      return { entitlements: withoutGrant(entitlements, event.data) };
-    case 'ApiKeyIssued': {
-      const { key_id: id, ...issued } = event.data;
-      return { api_keys: [...api_keys, { id, ...issued, created_at: event.time }] };
-    }
-    case 'ApiKeyRevoked':
-      return { api_keys: api_keys.filter(({ id }) => id !== event.data.key_id) };
-    case 'DefaultStorageChanged':
-      return { default_storage_id: event.data.storage_id };
-  }
+  return changeBy(changes, event, before) ?? {};
 }
 
+const changes: ChangesBy<Change, ProjectFields, Partial<ProjectFields>> = {
+  ProjectRenamed: ({ data: { name } }) => ({ name }),
+  TwoFactorRequirementChanged: ({ data: { require_2fa } }) => ({ require_2fa }),
+  AccentColorChanged: ({ data: { accent_color } }) => ({ accent_color }),
+  OpenSharesChanged: ({ data: { open_shares } }) => ({ open_shares }),
+  MemberInvited: ({ data, time }, { invitations }) => {
+    const { invitation_id: id, email, email_digest, role, invited_by } = data;
+    const entry = { id, email, email_digest, role, invited_by, invited_at: time, role_at: time };
+    return { invitations: [...invitations, entry] };
+  },
+  InvitationRoleChanged: ({ data: { invitation_id, role, changed_by }, time }, { invitations }) => {
+    const changed = { role, role_at: time, invited_by: changed_by };
+    return {
+      invitations: invitations.map((one) => (one.id === invitation_id ? { ...one, ...changed } : one)),
+    };
+  },
+  InvitationWithdrawn: ({ data }, { invitations }) => ({
+    invitations: invitations.filter(({ id }) => id !== data.invitation_id),
+  }),
+  MemberAdded: ({ data: { user_id, role, invitation_id }, time }, { members, invitations }) => ({
+    members: [...withoutMember(members, user_id), { user_id, role, joined_at: time }],
+    invitations: invitations.filter(({ id }) => id !== invitation_id),
+  }),
+  MemberRoleChanged: (event, before) => {
+    const { user_id, role } = event.data;
+    const members = before.members.map((one) => (one.user_id === user_id ? { ...one, role } : one));
+    return withMembers(before, members, event);
+  },
+  MemberRemoved: (event, before) =>
+    withMembers(before, withoutMember(before.members, event.data.user_id), event),
+  OfferMade: ({ data: { offer_id: id, ...offered }, time }, { offers }) => ({
+    offers: [...offers, { id, ...offered, offered_at: time }],
+  }),
+  OfferEnded: ({ data }, { offers }) => ({ offers: offers.filter(({ id }) => id !== data.offer_id) }),
+  BillingChanged: ({ data }, { offers }) => ({
+    billed_to: data.user_id,
+    offers: offers.filter(({ kind }) => kind === 'owner'),
+  }),
+  EntitlementGranted: ({ data }, { entitlements }) => ({
+    entitlements: [...withoutGrant(entitlements, data), data],
+  }),
+  EntitlementRevoked: ({ data }, { entitlements }) => ({ entitlements: withoutGrant(entitlements, data) }),
+  ApiKeyIssued: ({ data: { key_id: id, ...issued }, time }, { api_keys }) => ({
+    api_keys: [...api_keys, { id, ...issued, created_at: time }],
+  }),
+  ApiKeyRevoked: ({ data }, { api_keys }) => ({ api_keys: api_keys.filter(({ id }) => id !== data.key_id) }),
+  DefaultStorageChanged: ({ data }) => ({ default_storage_id: data.storage_id }),
+};
+
 /** Returns the users for whom the project counts as owned: the payer and the owners. */
-export function ownersOf({
-  billed_to,
-  members,
-}: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+export function ownersOf(input: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
+  const { billed_to, members } = input;
   const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
   return [...new Set([billed_to, ...owners])];
 }

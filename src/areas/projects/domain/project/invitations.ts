@@ -37,8 +37,7 @@ const membersMax = 200;
 
 export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, ProjectEvent> = {
   InviteMember: (command, project) => afterExpiry(command, project, invite),
-  MarkInvitationMailed: (command, project) => {
-    const { invitationId, outcome } = command;
+  MarkInvitationMailed: ({ invitationId, outcome }, project) => {
     if (invitationOf(project, invitationId) === null || project.mailed.has(invitationId)) return [];
     return [{ type: 'InvitationMailed', data: { invitation_id: invitationId, outcome } }];
   },
@@ -53,9 +52,8 @@ export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, 
   },
   AnswerInvitation: ({ invitationId, userId, email_digest, accepts, now }, project) => {
     const invitation = invitationOf(openAt(project, now), invitationId);
-    if (invitation?.email_digest !== email_digest) {
+    if (invitation?.email_digest !== email_digest)
       return rejectProject('offer_not_found', 'there is no such invitation, or it has ended');
-    }
     return accepts ? join(invitation, userId, project) : [withdrawal(invitation, 'declined')];
   },
 };
@@ -104,9 +102,8 @@ export function requireInvitable(
   { invitationId, email_digest }: { readonly invitationId: string; readonly email_digest: string },
 ): void {
   if (project.endedIds.includes(invitationId)) rejectEnded();
-  if (invitationTo(project, email_digest) !== null) {
+  if (invitationTo(project, email_digest) !== null)
     rejectProject('already_member', 'the address has been invited already');
-  }
   requireRoom(project);
 }
 
@@ -124,7 +121,6 @@ export function rejectEnded(): never {
 }
 
 export function requireRoom({ members, invitations }: ExistingProject): void {
-  if (members.length + invitations.length >= membersMax) {
+  if (members.length + invitations.length >= membersMax)
     rejectProject('member_limit_reached', `a project has at most ${membersMax} members`);
-  }
 }

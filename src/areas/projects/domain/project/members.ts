@@ -90,9 +90,8 @@ function add(
   requireReach(project, actorId, role);
   const held = roleIn(project, userId);
   if (held === role) return [];
-  if (held !== null) {
+  if (held !== null)
     rejectProject('already_member', `the user is a member of the project already, as ${held}`);
-  }
   if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
   if (role === 'owner') throw new Error('an owner must agree, so the command invites the user instead');
   const invitation = invitationTo(project, email_digest);

@@ -51,9 +51,8 @@ export const offerDecisions: Decisions<OfferCommand, ExistingProject, ProjectEve
   WithdrawBillingOffer: (_, project) => withdrawnBilling(project),
   AnswerOffer: ({ userId, offerId, accepts, now }, project) => {
     const offer = openAt(project, now).offers.find(({ id }) => id === offerId);
-    if (offer?.user_id !== userId) {
+    if (offer?.user_id !== userId)
       return rejectProject('offer_not_found', 'there is no such offer, or it has ended');
-    }
     if (!accepts) return [endOffer(offerId, 'declined')];
     // The role first: a payer is an owner.
     const role = { type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const;

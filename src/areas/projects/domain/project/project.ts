@@ -11,10 +11,7 @@ import { roleIn } from './fold.js';
 
 export type { ExistingProject, ProjectState } from './state.js';
 
-interface Grant {
-  readonly entitlement: Entitlement;
-  readonly source: GrantSource;
-}
+type Grant = { readonly entitlement: Entitlement; readonly source: GrantSource };
 
 type Settings = Pick<ExistingProject, 'name' | 'require_2fa' | 'accent_color' | 'open_shares'>;
 /** Undefined fields stay unchanged. */
@@ -30,11 +27,7 @@ export type ProjectCommand =
   | ({ readonly type: 'RevokeEntitlement' } & Grant)
   | { readonly type: 'ChangeDefaultStorage'; readonly storageId: string | null }
   /** Appends nothing if the default is no longer `replaces`, which the caller found unusable or null. */
-  | {
-      readonly type: 'ReplaceDefaultStorage';
-      readonly replaces: string | null;
-      readonly storageId: string;
-    }
+  | { readonly type: 'ReplaceDefaultStorage'; readonly replaces: string | null; readonly storageId: string }
   | InvitationCommand
   | MemberCommand
   | OfferCommand
@@ -106,15 +99,12 @@ function change(
 ): readonly ProjectEvent[] {
   const events: ProjectEvent[] = [];
   if (name !== undefined && name !== project.name) events.push({ type: 'ProjectRenamed', data: { name } });
-  if (require_2fa !== undefined && require_2fa !== project.require_2fa) {
+  if (require_2fa !== undefined && require_2fa !== project.require_2fa)
     events.push({ type: 'TwoFactorRequirementChanged', data: { require_2fa } });
-  }
-  if (accent_color !== undefined && accent_color !== project.accent_color) {
+  if (accent_color !== undefined && accent_color !== project.accent_color)
     events.push({ type: 'AccentColorChanged', data: { accent_color } });
-  }
-  if (open_shares !== undefined && open_shares !== project.open_shares) {
+  if (open_shares !== undefined && open_shares !== project.open_shares)
     events.push({ type: 'OpenSharesChanged', data: { open_shares } });
-  }
   return events;
 }
 
@@ -135,8 +125,4 @@ export function sourcesOf(
   return entitlements.filter((grant) => grant.entitlement === entitlement).map(({ source }) => source);
 }
 
-export const projectAggregate = defineAggregate<ProjectState, ProjectCommand, ProjectEvent>(projectEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const projectAggregate = defineAggregate(projectEvents, { initialState, decide, evolve });

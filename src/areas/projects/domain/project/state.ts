@@ -61,10 +61,7 @@ const endedIdsMax = 600;
 const additionsMax = 400;
 
 /** The command that added a member, and the invitation that ended with it. A repeated command recognises its work. */
-export interface MemberAddition {
-  readonly commandId: string;
-  readonly invitationId: string | null;
-}
+export type MemberAddition = { readonly commandId: string; readonly invitationId: string | null };
 
 export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): ProjectState {
   if (event.type === 'ProjectCreated') {
@@ -75,9 +72,8 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
     };
   }
   if (state.status !== 'existing') return state;
-  if (event.type === 'ProjectDeleted') {
+  if (event.type === 'ProjectDeleted')
     return { status: 'deleted', invitationIds: state.invitations.map(({ id }) => id) };
-  }
   return {
     ...state,
     ...applyEvent(state, event),

@@ -15,7 +15,6 @@ const kind = 'share_guessed_at';
 export function makeMailShareGuessing(deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>) {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
-
   return makeMailReaction(deps, shareAggregate, ['ShareGuessingLimitReached'], {
     name: 'mail-share-guessing',
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + securityNoticeLifetimeMs(kind)),

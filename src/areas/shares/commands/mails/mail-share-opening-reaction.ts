@@ -40,7 +40,6 @@ export function makeRequestOpeningNotices({ handler }: Pick<ShareDeps, 'handler'
 export function makeMailShareOpening(deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer'>) {
   const { handler, publicUrl } = deps;
   const findRecipient = makeFindShareRecipient(deps);
-
   return makeMailReaction(deps, securityNoticeAggregate, ['SecurityNoticeRequested'], {
     name: 'mail-first-openings',
     deadline: ({ data }) => endOf(new Date(data.opened_at)),

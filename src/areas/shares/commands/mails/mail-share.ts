@@ -170,9 +170,8 @@ export function checkShareMail({ to, message }: NewShareMail): {
     (text, index) =>
       parseEmailAddress(text) ?? invalid(`to.${index}`, 'must be an e-mail address such as name@example.com'),
   );
-  if (new Set(addresses.map(({ canonical }) => canonical)).size < addresses.length) {
+  if (new Set(addresses.map(({ canonical }) => canonical)).size < addresses.length)
     invalid('to', 'must be distinct', 'repeated');
-  }
   return { addresses, message: checkShareMailMessage(message) };
 }
 

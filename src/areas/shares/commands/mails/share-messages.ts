@@ -20,10 +20,8 @@ interface ShareRecipient {
  * @throws StoreUnavailable; errors of `Sealer.open`
  */
 export function makeFindShareRecipient({ handler, sealer }: Pick<ShareDeps, 'handler' | 'sealer'>) {
-  return async ({
-    project_id,
-    created_by,
-  }: Pick<OpenShare, 'project_id' | 'created_by'>): Promise<ShareRecipient | null> => {
+  return async (input: Pick<OpenShare, 'project_id' | 'created_by'>): Promise<ShareRecipient | null> => {
+    const { project_id, created_by } = input;
     const { state: project } = await handler.load(projectAggregate, project_id);
     if (project.status !== 'existing') return null;
     const isMember = created_by !== null && roleIn(project, created_by) !== null;

@@ -84,7 +84,6 @@ export function makeKeptPlaylists(clock: SteadyClock) {
   });
   const making = new Map<string, Promise<Outcome>>();
   const places = makeKeyedSemaphore({ permits: madeAtOnce, waitingMax });
-
   return {
     /**
      * Returns the kept playlist, or makes it. Callers that ask for the same one wait for one making.

@@ -1,7 +1,6 @@
 import mime from 'mime';
 import { makeKeyedSemaphore, makeSemaphore } from '../../../../kit/semaphore.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
-import type { AssetDescription } from '../../../assets/domain/asset/events.js';
 import { playlistBytesMax } from '../../../assets/domain/playlist.js';
 import { assetNotFound, rejectAsset } from '../../../assets/domain/asset/rejections.js';
 import { hlsKind } from '../../../assets/domain/asset/renditions.js';
@@ -48,7 +47,6 @@ export function makeServePlaylist(
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
-
   return async (token: string): Promise<ServedPlaylist> => {
     const now = clock.now();
     const grant = playlistTokens.verify(token, now);
@@ -78,10 +76,7 @@ export function makeServePlaylist(
   };
 
   /** Returns the asset, and the end of the share. */
-  async function findGranted(
-    { assetId, share }: PlaylistGrant,
-    now: Date,
-  ): Promise<{ readonly asset: AssetDescription; readonly until: Date | null }> {
+  async function findGranted({ assetId, share }: PlaylistGrant, now: Date) {
     if (share === null) {
       const { state } = await handler.load(assetAggregate, assetId);
       return state.status === 'existing' ? { asset: state, until: null } : assetNotFound();

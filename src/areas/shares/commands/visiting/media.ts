@@ -10,10 +10,7 @@ import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import type { Accesses, SessionShare, VisitedShare, Visits } from './visits.js';
 
 /** Signed URLs of the files of one asset, the original first. */
-export interface SignedAsset {
-  readonly assetId: string;
-  readonly media: MediaLink[];
-}
+export type SignedAsset = { readonly assetId: string; readonly media: MediaLink[] };
 
 export interface RenewShareMediaInput {
   readonly token: string;
@@ -79,9 +76,8 @@ export function makeSharedMedia(
       const links = makeMediaLinks({ ...given, disposition });
       // A URL of `public` delivery does not fix the type, so a page must not frame it.
       const isSigned = storage.storage.delivery !== 'public';
-      if (!isSigned || !links.some(({ media_type }) => isFramedDocument(media_type))) {
+      if (!isSigned || !links.some(({ media_type }) => isFramedDocument(media_type)))
         return [{ assetId, media: links }];
-      }
       const shown = makeMediaLinks({ ...given, disposition: 'inline' });
       return [{ assetId, media: addDocumentLinks(links, shown) }];
     });
@@ -93,9 +89,8 @@ export function makeSharedMedia(
     context: CommandContext,
   ): Promise<void> {
     if (!share.allow_download) rejectShare('downloads_off', 'the share allows no downloads');
-    if (!shared.served.some((asset) => asset.assetId === assetId)) {
+    if (!shared.served.some((asset) => asset.assetId === assetId))
       rejectShare('shared_asset_not_found', 'download names no asset of the share');
-    }
     await recordDownload(accessId, { share_id: shareId, asset_id: assetId }, context);
   }
 }

@@ -25,10 +25,7 @@ export interface VerifyShareInput {
   readonly known?: KnownDevice | null;
 }
 
-export interface OpenedAsset {
-  readonly asset: AssetResource;
-  readonly media: MediaLink[];
-}
+export type OpenedAsset = { readonly asset: AssetResource; readonly media: MediaLink[] };
 
 export interface OpenedShare {
   readonly share: OpenShare;
@@ -87,7 +84,6 @@ export function makeVerifyShare({
       const tried = { shareId, share, password, clientIp, known };
       if (!(await trySharePassword.matches(tried, context))) return refuse();
     }
-
     // The URLs and the assets, which may be missing, come before the use is counted.
     const now = clock.now();
     const { project_id, password_generation: passwordGeneration } = share;

@@ -38,11 +38,7 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
   return {
     recordAccess,
     /** Records that the visitor saves a file of an asset. */
-    recordDownload: async (
-      accessId: string,
-      download: Omit<Downloaded, 'type'>,
-      context: CommandContext,
-    ): Promise<void> => {
+    recordDownload: async (accessId: string, download: Omit<Downloaded, 'type'>, context: CommandContext) => {
       const command = { type: 'RecordDownload', ...download } as const;
       await handler.handle(shareAccessAggregate.at(accessId), command, context);
     },
@@ -64,20 +60,13 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
   };
 
   /** Records an opening. */
-  async function recordAccess(
-    accessId: string,
-    access: Omit<Recorded, 'type'>,
-    context: CommandContext,
-  ): Promise<void> {
+  async function recordAccess(accessId: string, access: Omit<Recorded, 'type'>, context: CommandContext) {
     const command = { type: 'Record', ...access } as const;
     await handler.handle(shareAccessAggregate.at(accessId), command, context, loadOfNew(context));
   }
 }
 
-export interface SharedAsset {
-  readonly assetId: string;
-  readonly asset: AssetDescription;
-}
+export type SharedAsset = { readonly assetId: string; readonly asset: AssetDescription };
 
 /** The assets of a share that are served now, at least one. */
 export interface SharedAssets {

@@ -35,7 +35,4 @@ function decide(
   return counts ? [{ type: 'ShareDownloaded', data }] : [];
 }
 
-export const shareAccessAggregate = defineAggregate<ShareAccessState, ShareAccessCommand, ShareAccessEvent>(
-  shareAccessEvents,
-  { initialState, decide, evolve },
-);
+export const shareAccessAggregate = defineAggregate(shareAccessEvents, { initialState, decide, evolve });

@@ -73,7 +73,4 @@ export function checkShareMailMessage(message: string | null): string | null {
     : checkText(message, 'message', shareMailMessageMax);
 }
 
-export const shareMailAggregate = defineAggregate<ShareMailState, ShareMailCommand, ShareMailEvent>(
-  shareMailEvents,
-  { initialState, decide, evolve },
-);
+export const shareMailAggregate = defineAggregate(shareMailEvents, { initialState, decide, evolve });

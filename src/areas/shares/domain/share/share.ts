@@ -133,9 +133,8 @@ function use(
   // A repetition, because the access's id derives from the command.
   if (share.used_by.has(accessId)) return [];
   if (!isUsable(share, now)) shareNotFound();
-  if (share.password_generation !== passwordGeneration) {
+  if (share.password_generation !== passwordGeneration)
     rejectShare('share_password_changed', 'the password has been changed meanwhile');
-  }
   return share.max_uses === null ? [] : [{ type: 'ShareUsed', data: { access_id: accessId } }];
 }
 
@@ -182,11 +181,7 @@ function open(state: ShareState): OpenShare {
   return state.status === 'open' ? state : shareNotFound();
 }
 
-export const shareAggregate = defineAggregate<ShareState, ShareCommand, ShareEvent>(shareEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const shareAggregate = defineAggregate(shareEvents, { initialState, decide, evolve });
 
 /** An immutable set of the ids of accesses. */
 interface AccessSet {

@@ -60,9 +60,8 @@ const hostMax = 253;
 function frameAncestor(origin: string, field: string): string {
   const [, wildcard = '', host = '', port] = originPattern.exec(origin.toLowerCase()) ?? [];
   const isPort = port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
-  if (host === '' || host.length > hostMax || !isPort) {
+  if (host === '' || host.length > hostMax || !isPort)
     invalid(field, 'must be an origin such as https://www.example.com or https://*.example.com');
-  }
   return `https://${wildcard}${host}${port === undefined || Number(port) === 443 ? '' : `:${Number(port)}`}`;
 }
 

@@ -1,8 +1,5 @@
 /** A colour for controls, and the colour of text on it. */
-export interface Accent {
-  readonly main: string;
-  readonly text: string;
-}
+export type Accent = { readonly main: string; readonly text: string };
 
 type Rgb = readonly [number, number, number];
 

@@ -51,9 +51,8 @@ export function writeActions(
   }
   const shown = own?.inline_url ?? null;
   const isDocument = essenceOf(file.media_type) === 'application/pdf' && !abilities.showsDocuments;
-  if (shown !== null && isDocument && abilities.opensDocuments) {
+  if (shown !== null && isDocument && abilities.opensDocuments)
     links.push(makeFileLink(shown, terms.allow_download ? 'second' : 'main', words.say('file.view')));
-  }
   actions.replaceChildren(...links);
   versions.hidden = !terms.allow_download || renditions.length === 0;
   versionList.replaceChildren(

@@ -27,16 +27,14 @@ export type DeleteObject = ReturnType<typeof makeDeleteObject>;
 
 export function makeDeleteObject(calls: BucketCalls) {
   return async (
-    {
-      urls,
-      key,
-    }: {
+    input: {
       readonly urls: BucketUrls;
       /** The whole key in the bucket. */
       readonly key: string;
     },
     signal?: AbortSignal,
   ) => {
+    const { urls, key } = input;
     const reply = await callBucket(calls, urls, { method: 'DELETE', key }, { signal });
     if (!(reply instanceof OutgoingError)) return answerOf(reply);
     return { cause: failureOfConnection(reply.failure).code, providerCode: null, isAnswered: false };

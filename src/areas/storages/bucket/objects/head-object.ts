@@ -138,12 +138,10 @@ function sizeIn({ status, headers }: OutgoingReply): string | undefined {
   return status === 200 ? headers['content-length'] : undefined;
 }
 
-function objectOf(
-  {
+function objectOf(input: OutgoingReply, size = ''): HeadedObject | null {
+  const {
     headers: { 'content-type': mediaType = '', etag = '', 'x-amz-checksum-sha256': checksum },
-  }: OutgoingReply,
-  size = '',
-): HeadedObject | null {
+  } = input;
   const entityTag = etag.replace(/^(?:W\/)?"?|"?$/g, '');
   if (!/^\d{1,15}$/.test(size) || mediaType.length > textMax) return null;
   return {

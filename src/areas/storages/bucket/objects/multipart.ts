@@ -29,9 +29,7 @@ type Of<More> = MultipartTarget & { readonly bucketUploadId: string } & More;
  */
 export type Multipart = ReturnType<typeof makeMultipart>;
 
-export interface MultipartFailureReply {
-  readonly failure: MultipartFailure;
-}
+export type MultipartFailureReply = { readonly failure: MultipartFailure };
 
 /** A listed part takes up to about 400 bytes. */
 const listBytesMax = 1_048_576;
@@ -80,12 +78,10 @@ export function makeMultipart(calls: BucketCalls) {
       }
       return { failure: 'away' };
     },
-    complete: async ({
-      urls,
-      key,
-      bucketUploadId: uploadId,
-      parts,
-    }: Of<{ readonly parts: readonly ListedPart[] }>): Promise<'done' | MultipartFailureReply> => {
+    complete: async (
+      input: Of<{ readonly parts: readonly ListedPart[] }>,
+    ): Promise<'done' | MultipartFailureReply> => {
+      const { urls, key, bucketUploadId: uploadId, parts } = input;
       const body = Buffer.from(completion(parts));
       const headers = { 'content-type': 'application/xml' };
       const reply = await send(
@@ -131,10 +127,7 @@ async function failureOf({ status, body }: OutgoingReply): Promise<MultipartFail
 }
 
 /** Returns null where the list cannot be read, or would be read for ever. `next`: the marker of the next page. */
-function partsIn(
-  root: XmlElement,
-  marker: number,
-): { readonly parts: readonly ListedPart[]; readonly next: number | null } | null {
+function partsIn(root: XmlElement, marker: number) {
   const parts: ListedPart[] = [];
   for (const child of root.children) {
     if (child.name !== 'Part') continue;

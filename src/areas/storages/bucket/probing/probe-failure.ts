@@ -66,10 +66,7 @@ export function failureOfPublicEndpoint({ status }: OutgoingReply): ProbeFailure
 }
 
 /** Translates a reply through `cdn_domain` that is neither the object nor a part of it. */
-export function failureOfCdnReply(
-  status: number,
-  { isSigned }: { readonly isSigned: boolean },
-): ProbeFailure {
+export function failureOfCdnReply(status: number, { isSigned }: { isSigned: boolean }): ProbeFailure {
   if (status >= 300 && status < 400) return { code: 'cdn_redirected', hint: null };
   if (status === 404) return { code: 'cdn_not_found', hint: null };
   if (status === 429 || status >= 500) return { code: 'cdn_failed', hint: null };

@@ -119,16 +119,12 @@ export function makeProbeBucket({
 
     async function write(): Promise<void> {
       const reply = await send({ method: 'PUT', key, headers: { 'content-type': mediaType } }, content);
-      if (!isSuccess(reply)) {
-        throw new Failed(await failureOfReply('write', reply));
-      }
+      if (!isSuccess(reply)) throw new Failed(await failureOfReply('write', reply));
     }
 
     async function remove(): Promise<void> {
       const reply = await send({ method: 'DELETE', key });
-      if (!isSuccess(reply) && reply.status !== 404) {
-        throw new Failed(await failureOfReply('delete', reply));
-      }
+      if (!isSuccess(reply) && reply.status !== 404) throw new Failed(await failureOfReply('delete', reply));
     }
 
     async function send(
@@ -156,9 +152,7 @@ export function makeProbeBucket({
     async function read(): Promise<void> {
       const reply = await ask(firstBytes(urls.bucket.presign({ ...readRequest(), method: 'GET' })));
       const failure = failureOfContent(reply);
-      if (failure === 'no_content') {
-        throw new Failed(await failureOfReply('read', reply));
-      }
+      if (failure === 'no_content') throw new Failed(await failureOfReply('read', reply));
       if (failure !== null) fail(failure);
       if (!/^attachment\b/i.test(reply.headers['content-disposition'] ?? ''))
         warn('content_disposition_ignored');
@@ -221,9 +215,8 @@ export function makeProbeBucket({
     async function readThroughCdn(mode: NonNullable<typeof cdn>): Promise<void> {
       const reply = await ask(firstBytes(urls.mediaUrl(readRequest())), failureOfCdnConnection);
       const failure = failureOfContent(reply);
-      if (failure === 'no_content') {
+      if (failure === 'no_content')
         throw new Failed(failureOfCdnReply(reply.status, { isSigned: mode !== 'public' }));
-      }
       if (failure !== null) fail(`cdn_${failure}`);
     }
 
@@ -257,10 +250,8 @@ function firstBytes(url: string): OutgoingRequest {
   return { method: 'GET', url, headers: { range: `bytes=0-${partBytes - 1}` } };
 }
 
-function failureOfContent({
-  status,
-  body,
-}: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+function failureOfContent(input: OutgoingReply): 'no_content' | 'content_changed' | 'range_ignored' | null {
+  const { status, body } = input;
   if (status !== 206 && status !== 200) return 'no_content';
   const expected = status === 206 ? content.subarray(0, partBytes) : content;
   if (!body.equals(expected)) return 'content_changed';

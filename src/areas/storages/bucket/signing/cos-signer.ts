@@ -23,7 +23,6 @@ const headerLifeSeconds = 900;
 export function makeCosSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix } = address;
   let known: { readonly times: string; readonly key: string } | undefined;
-
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
@@ -35,7 +34,6 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
         .join('&');
       return `${protocol}//${host}${pathPrefix}${encodeObjectKey(key)}?${parameters}`;
     },
-
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const own =
         keys.sessionToken === undefined ? headers : { ...headers, 'x-cos-security-token': keys.sessionToken };

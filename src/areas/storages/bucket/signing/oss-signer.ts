@@ -24,7 +24,6 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
   const dailyKey = makeDailyKey('aliyun_v4', keys.secret, [region, 'oss', 'aliyun_v4_request']);
   const onlyHost: readonly Pair[] = [['host', host]];
   let known: Life | undefined;
-
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
@@ -39,7 +38,6 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
       const signature = signatureOf({ method, path, query: parameters, headers, additional, moment });
       return `${protocol}//${host}${pathPrefix}${path}?${parameters}&x-oss-signature=${signature}`;
     },
-
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const moment = momentOf(signedAt);
       const own = {

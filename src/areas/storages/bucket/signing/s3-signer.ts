@@ -18,7 +18,6 @@ const unsignedPayload = 'UNSIGNED-PAYLOAD';
 export function makeS3Signer(address: SignerAddress, keys: StorageKeys): StorageSigner {
   const { protocol, host, pathPrefix, region } = address;
   const dailyKey = makeDailyKey('AWS4', keys.secret, [region, 's3', 'aws4_request']);
-
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
@@ -37,7 +36,6 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
       const signature = signatureOf({ method, path, query: parameters, signed, time });
       return `${protocol}//${host}${path}?${parameters}&X-Amz-Signature=${signature}`;
     },
-
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const time = basicTime(signedAt);
       const own = {

@@ -79,17 +79,12 @@ export interface PresignRequest extends HeaderRequest {
   readonly expiresInSeconds: number;
 }
 
-interface SignedRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Signs requests for one bucket with one key pair, without network and clock. It caches derived keys. */
 export interface StorageSigner {
   /** Signs a URL that every holder may use until it expires. @throws RangeError for a life under 1 s or over 7 days */
   presign(request: PresignRequest): string;
   /** Signs a request that this service sends itself, in its headers. */
-  sign(request: HeaderRequest): SignedRequest;
+  sign(request: HeaderRequest): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 }
 
 /** The address of the bucket, see `bucketAddress`. */
@@ -105,9 +100,8 @@ const lifeSecondsMax = 604_800;
 
 /** @throws RangeError */
 export function checkLife(seconds: number): void {
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > lifeSecondsMax) {
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > lifeSecondsMax)
     throw new RangeError(`a signed URL lives 1 to ${lifeSecondsMax} seconds`);
-  }
 }
 
 /** Writes a time as `20260102T030405Z`. */

@@ -32,15 +32,12 @@ export function checkCredentials(
   const keys: readonly string[] = credentialKeys[provider];
   const [publicKey] = credentialKeys[provider];
   const given = new Map(Object.entries(credentials));
-  if (given.size !== keys.length || keys.some((key) => !given.has(key))) {
+  if (given.size !== keys.length || keys.some((key) => !given.has(key)))
     invalid('credentials', `must have exactly the keys ${keys.join(' and ')}`);
-  }
   for (const [key, value] of given) {
     const field = `credentials.${key}`;
     checkCredential(value, field);
-    if (key === publicKey && !ascii.test(value)) {
-      invalid(field, 'must be of ASCII characters only');
-    }
+    if (key === publicKey && !ascii.test(value)) invalid(field, 'must be of ASCII characters only');
   }
   return given;
 }
@@ -49,9 +46,8 @@ export function checkCredentials(
 export function checkCredential(value: string, field: string): void {
   if (value.trim() === '') invalid(field, 'must not be blank', 'too_short');
   if (value !== value.trim()) invalid(field, 'must not begin or end with white space');
-  if (value.length > lengthMax || !isPrintable(value)) {
+  if (value.length > lengthMax || !isPrintable(value))
     invalid(field, `must be at most ${lengthMax} characters, none of them a control character`);
-  }
 }
 
 type Connection = Pick<
@@ -93,9 +89,8 @@ function checkPublicEndpoint(wanted: Connection, present: Connection | null): vo
   }
   const { region: implied } = serviceHost(provider, host);
   const region = regionOf(wanted);
-  if (implied !== null && region !== '' && implied !== region) {
+  if (implied !== null && region !== '' && implied !== region)
     invalid('public_endpoint', `is in ${implied}, but the bucket is in ${region}`, 'not_allowed');
-  }
 }
 
 function checkHost(wanted: Connection, field: EndpointField): void {
@@ -108,9 +103,8 @@ function checkHost(wanted: Connection, field: EndpointField): void {
     );
   }
   const owner = ownerOf(provider, host);
-  if (owner !== null) {
+  if (owner !== null)
     invalid(field, `is a host of ${titles[owner]}: choose the provider ${owner}`, 'not_allowed');
-  }
   const named = bucketInHost(provider, host);
   if (named !== null && named !== bucket) {
     invalid(
@@ -153,14 +147,12 @@ function checkMove(wanted: Connection, present: Connection | null, field: Endpoi
 function checkRegionOfHost(provider: StorageProvider, host: string, region: string): void {
   const { known, region: implied } = serviceHost(provider, host);
   if (region !== '') {
-    if (implied !== null && implied !== region) {
+    if (implied !== null && implied !== region)
       invalid('region', `does not agree with the endpoint, which is in ${implied}`, 'not_allowed');
-    }
     return;
   }
   // Compatible S3 services use us-east-1 unless their operator chooses another one. COS signs no region.
   const isNeeded = provider === 'oss' || (provider === 's3' && known && /accelerate/.test(host));
-  if (implied === null && isNeeded) {
+  if (implied === null && isNeeded)
     invalid('region', 'is missing: the endpoint does not name it, and signatures contain it', 'missing');
-  }
 }

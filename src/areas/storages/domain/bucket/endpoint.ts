@@ -32,9 +32,8 @@ const bytesMax = 512;
 export function checkBasePath(path: string, provider: StorageProvider): string {
   if (!isPrintable(path)) invalid('base_path', 'must not contain control characters');
   const segments = path.split('/').filter((segment) => segment !== '');
-  if (segments.some((segment) => segment === '.' || segment === '..')) {
+  if (segments.some((segment) => segment === '.' || segment === '..'))
     invalid('base_path', 'must not contain the segments . and ..');
-  }
   const normalised = segments.join('/');
   if (refusesSlashes[provider]) refuseSlash(normalised, 'base_path', provider);
   if (Buffer.byteLength(normalised) > bytesMax) invalid('base_path', `must be at most ${bytesMax} bytes`);

@@ -46,19 +46,16 @@ export interface KeyRule {
 export function checkObjectKey(key: string, field: string, { bytesMax, refusesSlashes }: KeyRule): string {
   if (!isPrintable(key)) invalid(field, 'must not contain control characters');
   if (!/[^/]/.test(key)) invalid(field, 'must contain more than slashes');
-  if (key.split('/').some((segment) => segment === '.' || segment === '..')) {
+  if (key.split('/').some((segment) => segment === '.' || segment === '..'))
     invalid(field, 'must not contain the segments . and ..');
-  }
   if (refusesSlashes !== null) refuseSlash(key, field, refusesSlashes);
-  if (Buffer.byteLength(key) > bytesMax) {
+  if (Buffer.byteLength(key) > bytesMax)
     invalid(field, `must be at most ${bytesMax} bytes below the storage's base_path`);
-  }
   return key;
 }
 
 /** @throws CommandRejected invalid_request for a path that begins with a slash or a backslash */
 export function refuseSlash(path: string, field: string, provider: string): void {
-  if (/^[/\\]/.test(path)) {
+  if (/^[/\\]/.test(path))
     invalid(field, `must not begin with a slash or a backslash, which ${provider} refuses`);
-  }
 }

@@ -30,10 +30,7 @@ const hosts: readonly ServiceHosts[] = [
   { provider: 'oss', pattern: /^([a-z0-9-]+)\.oss\.aliyuncs\.com$/ },
   // Tencent Cloud COS, "Regions and access endpoints".
   { provider: 'cos', pattern: /^cos\.accelerate\.(?:myqcloud\.com|tencentcos\.cn)$/ },
-  {
-    provider: 'cos',
-    pattern: /^cos(?:-internal)?\.([a-z0-9-]+)\.(?:myqcloud\.com|tencentcos\.cn)$/,
-  },
+  { provider: 'cos', pattern: /^cos(?:-internal)?\.([a-z0-9-]+)\.(?:myqcloud\.com|tencentcos\.cn)$/ },
 ];
 
 /** Returns the region that a provider's host implies. `known`: whether it is a host of the provider. */

@@ -27,19 +27,15 @@ export function corsRuleXml(origins: readonly string[]): string {
 }
 
 /** A whole CORS configuration in the form that the provider's tools take. */
-export interface PrintedCorsRule {
-  readonly format: 'json' | 'xml';
-  readonly text: string;
-}
+export type PrintedCorsRule = { readonly format: 'json' | 'xml'; readonly text: string };
 
 /**
  * Prints the rule for the provider's tools: JSON for Amazon's console and `aws s3api put-bucket-cors`, XML for `ossutil
  * cors` and for `PutBucketCors` of OSS and COS.
  */
 export function printCorsRule(provider: StorageProvider, origins: readonly string[]): PrintedCorsRule {
-  if (provider !== 's3') {
+  if (provider !== 's3')
     return { format: 'xml', text: `<CORSConfiguration>${corsRuleXml(origins)}</CORSConfiguration>` };
-  }
   const rule = {
     AllowedOrigins: origins,
     AllowedMethods: corsMethods,

@@ -70,9 +70,8 @@ export function checkCdnTokenKeys(
 ): ReadonlyMap<string, string> {
   const given = new Map(Object.entries(keys));
   const names = cdnTokenKeyNames(scheme);
-  if (given.size !== names.length || names.some((name) => !given.has(name))) {
+  if (given.size !== names.length || names.some((name) => !given.has(name)))
     invalid('token.keys', `must have exactly ${names.join(' and ')}`);
-  }
   const [key, id, pem] = [given.get('key'), given.get('key_pair_id'), given.get('private_key')];
   if (key !== undefined && !secretKey.test(key))
     invalid('token.keys.key', 'must be 6 to 128 letters and digits');

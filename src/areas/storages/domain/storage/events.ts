@@ -79,7 +79,6 @@ export const storageEvents = makeEvents('storage-{id}', {
         : ` of the scheme ${token.scheme}, valid for ${token.valid_seconds} s; its keys are sealed`),
     'storage.delivery_changed',
   ),
-
   StorageTestStarted: event(
     {
       test_id: entityId,
@@ -92,25 +91,17 @@ export const storageEvents = makeEvents('storage-{id}', {
     'storage.test_started',
   ),
   StorageTestSucceeded: event(
-    {
-      test_id: entityId,
-      warnings: z.array(testWarning),
-    },
+    { test_id: entityId, warnings: z.array(testWarning) },
     ({ test_id, warnings }, id) =>
       `ended test ${test_id} of storage ${id} with success` +
       (warnings.length === 0 ? '' : `, and the warnings ${warnings.map(({ code }) => code).join(', ')}`),
     'storage.test_succeeded',
   ),
   StorageTestFailed: event(
-    {
-      test_id: entityId,
-      code: testFailureCode,
-      hint: testFailureHint.nullable(),
-    },
+    { test_id: entityId, code: testFailureCode, hint: testFailureHint.nullable() },
     ({ test_id, code }, id) => `ended test ${test_id} of storage ${id} with the failure ${code}`,
     'storage.test_failed',
   ),
-
   /** The service has set the CORS rule of the bucket. */
   StorageCorsSet: event(
     {
@@ -123,7 +114,6 @@ export const storageEvents = makeEvents('storage-{id}', {
       (refused.length === 0 ? '' : `; the bucket still refused ${refused.join(', ')}`),
     'storage.cors_set',
   ),
-
   StorageDisabled: event({}, (_, id) => `disabled storage ${id}`, 'storage.disabled'),
   StorageEnabled: event({}, (_, id) => `enabled storage ${id}`, 'storage.enabled'),
   /** The destruction of the credentials' keys follows. */

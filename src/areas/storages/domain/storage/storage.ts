@@ -73,12 +73,10 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
       const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
       const known = storage.candidate?.credentials ?? storage.credentials;
       if (isDeepStrictEqual(known, recorded)) return [];
-      if (credentials.version <= storage.credentialsVersionMax) {
+      if (credentials.version <= storage.credentialsVersionMax)
         rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
-      }
-      if (storage.status !== 'active') {
+      if (storage.status !== 'active')
         return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
-      }
       requireNoTest(storage);
       const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
       return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
@@ -88,9 +86,8 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
       if (storage.delivery === mode && isDeepStrictEqual(storage.cdnToken, token)) return [];
       if (token === null) return [{ type: 'StorageDeliveryChanged', data: { mode, token } }];
       const { scheme, validSeconds: valid_seconds, credentials } = token;
-      if (credentials.version <= storage.credentialsVersionMax) {
+      if (credentials.version <= storage.credentialsVersionMax)
         rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
-      }
       const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
       return [
         {
@@ -135,9 +132,7 @@ const decide = decideBy<StorageCommand, StorageState, StorageEvent>({
   /** A result counts only for the tested values. That of a superseded, cancelled or timed-out test appends nothing. */
   FinishTest: ({ testId, result: { failure, warnings } }, state) => {
     if (state.status === 'absent' || state.status === 'deleted' || !isUnderWay(state, testId)) return [];
-    if (failure !== null) {
-      return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
-    }
+    if (failure !== null) return [{ type: 'StorageTestFailed', data: { test_id: testId, ...failure } }];
     const data = { test_id: testId, warnings: [...warnings] };
     return [...adopt(state, state.candidate), { type: 'StorageTestSucceeded', data }];
   },
@@ -154,16 +149,12 @@ function change(
   storage: ExistingStorage,
 ): readonly StorageEvent[] {
   const configuration = changeOf(storage.configuration);
-  if (storage.status !== 'active' || sameConnection(storage.configuration, configuration)) {
+  if (storage.status !== 'active' || sameConnection(storage.configuration, configuration))
     return changed(storage, configuration);
-  }
   // A repetition, because the test's id derives from the command.
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
-  const candidate = {
-    ...connectionOf(configuration),
-    ...otherChanges(storage.configuration, configuration),
-  };
+  const candidate = { ...connectionOf(configuration), ...otherChanges(storage.configuration, configuration) };
   return [
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
@@ -175,8 +166,7 @@ function connectionOf(configuration: StorageConfiguration): StorageConnection {
 }
 
 /** Returns the other changes, which wait until the connection is proven. */
-function otherChanges(present: StorageConfiguration, wanted: StorageConfiguration) {
-  const { name, base_path, cdn_domain } = wanted;
+function otherChanges(present: StorageConfiguration, { name, base_path, cdn_domain }: StorageConfiguration) {
   return {
     ...(name === present.name ? {} : { name }),
     ...(base_path === present.base_path ? {} : { base_path }),
@@ -185,9 +175,8 @@ function otherChanges(present: StorageConfiguration, wanted: StorageConfiguratio
 }
 
 function startTest(testId: string, storage: ExistingStorage): readonly StorageEvent[] {
-  if (storage.status === 'disabled') {
+  if (storage.status === 'disabled')
     rejectStorage('storage_disabled', 'the storage is disabled; enable it first');
-  }
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
   return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate: null } }];
@@ -218,9 +207,8 @@ function changed(storage: ExistingStorage, configuration: StorageConfiguration):
 }
 
 function requireNoTest({ test }: ExistingStorage): void {
-  if (test !== null) {
+  if (test !== null)
     rejectStorage('storage_test_running', 'a test of the storage is under way; wait until it has ended');
-  }
 }
 
 /** Returns the project's storage. @throws CommandRejected storage_not_found, also for a storage of another project */
@@ -229,8 +217,4 @@ export function existingStorage(state: StorageState, projectId: string): Existin
   return exists && state.projectId === projectId ? state : storageNotFound();
 }
 
-export const storageAggregate = defineAggregate<StorageState, StorageCommand, StorageEvent>(storageEvents, {
-  initialState,
-  decide,
-  evolve,
-});
+export const storageAggregate = defineAggregate(storageEvents, { initialState, decide, evolve });

@@ -6,10 +6,7 @@ import { makeProvenLeaves, type ProvenLeaves } from './tiles.js';
 import { judgeCheckpoint, type PageVerdict, parseProofLines } from './verdict.js';
 
 /** What the page knows about the log. */
-export interface Checked {
-  readonly status: ShownStatus | null;
-  readonly verdict: PageVerdict;
-}
+export type Checked = { readonly status: ShownStatus | null; readonly verdict: PageVerdict };
 
 const attemptsMax = 3;
 
@@ -25,7 +22,6 @@ export function makePageChecks(deps: {
   /** The note after which a newer one was asked for already. */
   let refreshedFor: string | null = null;
   let refreshing: Promise<Checked> | null = null;
-
   const refresh = (): Promise<Checked> => {
     refreshing ??= check().finally(() => {
       refreshing = null;
@@ -98,9 +94,8 @@ export function makePageChecks(deps: {
 
 /** What this browser kept and cannot read is a failure: a damaged memory must not count as a first visit. */
 function verdictOfError(error: unknown): PageVerdict {
-  if (error instanceof KeptUnreadable) {
+  if (error instanceof KeptUnreadable)
     return { kind: 'failed', reason: `There is nothing to compare with: ${error.message}.`, shown: '' };
-  }
   const isCall = error instanceof CallFailed;
   const reason = error instanceof Error && !isCall ? `${error.message}.` : sentenceOfCall(error);
   return { kind: 'unchecked', reason };

@@ -10,11 +10,7 @@ export interface CheckpointNote extends TreeHead {
 }
 
 /** `keyId` is 8 hexadecimal digits. */
-interface KeySignature {
-  readonly name: string;
-  readonly keyId: string;
-  readonly signature: Bytes;
-}
+type KeySignature = { readonly name: string; readonly keyId: string; readonly signature: Bytes };
 
 /** A public Ed25519 key of a log: a vkey of C2SP signed-note. */
 export interface LogKey {

@@ -7,10 +7,7 @@ export class ContradictingTile extends Error {
 }
 
 /** A tile of hashes: C2SP tlog-tiles. */
-interface TileAddress {
-  readonly level: number;
-  readonly number: number;
-}
+type TileAddress = { readonly level: number; readonly number: number };
 
 /** Reads leaf hashes that are proved to be under a root. Tiles that cannot be fetched are fetched again the next time. */
 export type ProvenLeaves = ReturnType<typeof makeProvenLeaves>;
@@ -29,7 +26,6 @@ const tilesMax = 512;
 export function makeProvenLeaves({ size, root }: TreeHead, fetchTile: (path: string) => Promise<Bytes>) {
   const proven = new Map<string, Promise<readonly Bytes[]>>();
   let edge: Promise<ReadonlyMap<number, readonly Bytes[]>> | null = null;
-
   return {
     /**
      * Returns the hash of a leaf.
@@ -61,9 +57,8 @@ export function makeProvenLeaves({ size, root }: TreeHead, fetchTile: (path: str
     const above = await provenTile({ level: level + 1, number: Math.floor(number / hashesOfTile) });
     const hashes = hashesOf(await fetchTile(path), hashesOfTile, path);
     const [top] = await completeSubtrees(hashes);
-    if (top === undefined || !areSameBytes(top, hashIn(above, number % hashesOfTile))) {
+    if (top === undefined || !areSameBytes(top, hashIn(above, number % hashesOfTile)))
       throw new ContradictingTile(`the hashes of ${path} are not those under the signed root`);
-    }
     return hashes;
   }
 

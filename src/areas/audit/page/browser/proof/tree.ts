@@ -1,10 +1,7 @@
 import { areSameBytes, type Bytes, digestOfBytes, joinBytes, utf8Of } from './bytes.js';
 
 /** A size and a root of the log. */
-export interface TreeHead {
-  readonly size: number;
-  readonly root: Bytes;
-}
+export type TreeHead = { readonly size: number; readonly root: Bytes };
 
 /** Returns the hash of a leaf: RFC 9162, section 2.1.1. */
 export function hashLeaf(entry: string): Promise<Bytes> {
@@ -60,11 +57,7 @@ export async function isContinuation(
  * Returns the roots that a consistency proof leads to; null when it has the wrong length.
  * @param lasts the last index of both trees
  */
-async function rootsFromProof(
-  first: Bytes,
-  rest: readonly Bytes[],
-  lasts: readonly [number, number],
-): Promise<{ readonly older: Bytes; readonly newer: Bytes } | null> {
+async function rootsFromProof(first: Bytes, rest: readonly Bytes[], lasts: readonly [number, number]) {
   let [fn, sn] = lasts;
   while (fn % 2 === 1) [fn, sn] = [halfOf(fn), halfOf(sn)];
   let [older, newer] = [first, first];

@@ -76,12 +76,10 @@ export function parseProofLines(text: string): readonly Bytes[] | null {
 }
 
 function differenceBySize(older: CheckpointNote, newer: CheckpointNote): string | null {
-  if (older.origin !== newer.origin) {
+  if (older.origin !== newer.origin)
     return `The service shows another log. This browser kept ${older.origin}; the service shows ${newer.origin}. An operator may have restarted the log: look for AuditRestarted among the events, and compare the checkpoint that it names.`;
-  }
-  if (newer.size < older.size) {
+  if (newer.size < older.size)
     return `The log is shorter than what this browser saw: ${older.size} events before, ${newer.size} now. Events were cut off, or an old backup was restored.`;
-  }
   return null;
 }
 

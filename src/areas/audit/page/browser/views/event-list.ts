@@ -74,7 +74,6 @@ export function makeEventList(deps: {
   let search = 0;
   let goOn: (() => void) | null = null;
   let marks: { readonly index: number; readonly mark: EventMark }[] = [];
-
   more.addEventListener('click', () => goOn?.());
   const clear = (): void => {
     search += 1;
@@ -93,11 +92,7 @@ export function makeEventList(deps: {
     },
   };
 
-  async function readOn(
-    query: Readonly<Record<string, string>>,
-    from: string | null,
-    own: number,
-  ): Promise<void> {
+  async function readOn(query: Readonly<Record<string, string>>, from: string | null, own: number) {
     [more.hidden, goOn] = [true, null];
     announce(note, 'Searching …');
     let cursor = from;

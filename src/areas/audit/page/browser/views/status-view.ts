@@ -21,7 +21,6 @@ export function makeStatusView({ kept, onChanged }: { readonly kept: Kept; reado
   let [shownStatus, shownKept] = ['', ''];
   /** The checkpoint that the service shows, whether it passed or not. */
   let checkpoint: CheckpointNote | null = null;
-
   byId('add-key', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     void addKey();

@@ -23,9 +23,8 @@ export function makeVerdictView({ kept, alarms }: { readonly kept: Kept; readonl
           status.problem === null ? null : `The log is not sequenced: ${status.problem}.`,
         );
       }
-      if (verdict.kind !== 'unchecked') {
+      if (verdict.kind !== 'unchecked')
         alarms.set('checkpoint', verdict.kind === 'failed' ? verdict.reason : null);
-      }
       box.dataset['verdict'] = verdict.kind;
       const sentence = sentenceOfVerdict(verdict);
       signature.textContent = sentenceOfSignature(verdict);
@@ -57,9 +56,8 @@ function sentenceOfVerdict(verdict: PageVerdict): string {
 function sentenceOfSignature(verdict: PageVerdict): string {
   if (verdict.kind === 'failed' || verdict.kind === 'unchecked') return '';
   const { key, isKeyNew } = verdict;
-  if (key === null) {
+  if (key === null)
     return 'Signature: NOT CHECKED. This browser has no Ed25519. Use a newer one, or the program stowage-verify.';
-  }
   const holds = `Signature: the key ${key.keyId} has signed the checkpoint.`;
   return isKeyNew
     ? `${holds} First time: this browser now remembers this key. Compare it with the one that the operator gave you by another way: ${key.vkey}`

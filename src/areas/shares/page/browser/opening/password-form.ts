@@ -12,11 +12,9 @@ import type { ShareWords } from '../texts.js';
 export function makePasswordForm(
   given: { readonly words: ShareWords; readonly formats: ShareFormats },
   verify: ShareClient['verify'],
-  {
-    onOpened,
-    onGone,
-  }: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
+  then: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
 ) {
+  const { onOpened, onGone } = then;
   const { say } = given.words;
   const form = byId('ask', HTMLFormElement);
   const input = byId('password', HTMLInputElement);
@@ -27,7 +25,6 @@ export function makePasswordForm(
     announce(alarm, say('wait.ended'));
   });
   let attempt: { readonly password: string; readonly key: string } | null = null;
-
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     // The key Enter submits the form of a disabled button as well.

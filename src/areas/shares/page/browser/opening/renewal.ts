@@ -58,7 +58,6 @@ export function makeRenewal(renew: () => void) {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible' && Date.now() > dueAt) renew();
   });
-
   return {
     /** Plans the next renewal. @param aheadMs see `ShareReply` */
     plan: ({ files }: Opening, aheadMs: number) => {

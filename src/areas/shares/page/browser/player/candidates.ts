@@ -3,10 +3,7 @@ import type { MediaFile, SharedFile } from '../opening/share-reply.js';
 type ViewerKind = 'image' | 'video' | 'audio' | 'document';
 
 /** A file that the page can try to show, and the element that shows it. */
-export interface PreviewCandidate {
-  readonly viewer: ViewerKind;
-  readonly file: MediaFile;
-}
+export type PreviewCandidate = { readonly viewer: ViewerKind; readonly file: MediaFile };
 
 /** What this browser can show. */
 export interface Abilities {

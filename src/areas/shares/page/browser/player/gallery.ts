@@ -22,7 +22,6 @@ export function makeGallery(
   const [previous, next] = [byId('previous', HTMLButtonElement), byId('next', HTMLButtonElement)];
   let files: readonly SharedFile[] = [];
   let current = 0;
-
   const step = (by: number) => (): void => {
     const file = files[current + by];
     if (file !== undefined) choose(file);
