@@ -16,7 +16,12 @@ import {
 } from '../support/clients/service-client.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  makeDataDirectory,
+  runCli,
+  givenDirectory,
+  givenService,
+} from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const person = {
@@ -242,19 +247,17 @@ test('A service without a mail server sends no notice, and one that gets a mail 
 });
 
 test('Operators verify addresses and erase accounts on the command line', async (t) => {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const service = await startService({ directory: data.path, port: await freePort() });
-  t.teardown(() => service.kill());
+  const data = givenDirectory(t);
+  const service = await givenService(t, { directory: data });
   const client = makeServiceClient(service.url);
   const ada = await client.register(person.email, person.password);
-  const run = (...args: string[]) => runCli(data.path, ['user', ...args]);
+  const run = (...args: string[]) => runCli(data, ['user', ...args]);
 
   const verified = await run('verify', person.email);
   t.is(verified.code, 0, verified.stderr);
   t.like(dataOf(await client.get('/api/v1/auth/me', ada.headers)), { email_verified: true });
   t.regex((await run('verify', 'nobody@example.org')).stderr, /there is no account with this address/);
-  await t.throwsAsync(operate(data.path, 'user erase', { user_id: 'nobody' }), { message: /user_id/ });
+  await t.throwsAsync(operate(data, 'user erase', { user_id: 'nobody' }), { message: /user_id/ });
 
   const erasure = await run('erase', ada.userId, '--yes', '--json');
   t.is(erasure.code, 0, erasure.stderr);

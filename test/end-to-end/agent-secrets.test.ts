@@ -1,20 +1,18 @@
 import test from 'ava';
 import { eventually } from '../support/eventually.js';
 import { makeAgentSecretFiles } from '../support/servers/agent-secret-files.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('A process reads the secrets of agents from their files again, for an unknown secret and on SIGHUP', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const { current, previous, environment, write } = makeAgentSecretFiles(directory.path);
+  const directory = givenDirectory(t);
+  const { current, previous, environment, write } = makeAgentSecretFiles(directory);
   write(current, 'the-first-agent-secret');
   write(previous, '');
-  const service = await startService({
-    directory: directory.path,
+  const service = await givenService(t, {
+    directory,
     port: await freePort(),
     environment,
   });
-  t.teardown(() => service.kill());
   const ask = async (secret: string): Promise<number> => {
     const headers = { 'x-agent-secret': secret };
     const reply = await fetch(`${service.url}/api/v1/internal/peer-list`, { headers });

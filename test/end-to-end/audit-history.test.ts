@@ -2,16 +2,14 @@ import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { addTotp, asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
 test('A running service shows an auditor who did what, and a project as it stood before a change', async (t) => {
   // Given a service with an auditor, and a project that its owner renames
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const service = await startService({ directory: data.path, port: await freePort(), environment: {} });
-  t.teardown(() => service.kill());
+  const data = givenDirectory(t);
+  const service = await givenService(t, { directory: data, environment: {} });
   const client = makeServiceClient(service.url);
   const { headers: auditor } = await client.register('ada@example.org', password);
   await addTotp(client, auditor);
@@ -20,7 +18,7 @@ test('A running service shows an auditor who did what, and a project as it stood
     ['user', 'verify', 'ada@example.org'],
     ['auditor', 'grant', 'ada@example.org'],
   ]) {
-    t.is((await runCli(data.path, args)).code, 0);
+    t.is((await runCli(data, args)).code, 0);
   }
   const created = (await client.post('/api/v1/projects', { name: 'Launch' }, owner)).json();
   const project = textOf(created, 'id');

@@ -7,7 +7,7 @@ import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { addTotp, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { rootFromInclusion } from '../support/audit/inclusion.js';
 
 const password = 'Correct-Horse-7';
@@ -18,19 +18,17 @@ const eventually = (what: string, holds: () => boolean | Promise<boolean>): Prom
 
 /** Starts a service process whose log is signed, with an auditor. */
 async function givenAuditedService(t: ExecutionContext, environment: Readonly<Record<string, string>> = {}) {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
+  const data = givenDirectory(t);
   const port = await freePort();
   const start = async () => {
-    const service = await startService({ directory: data.path, port, environment });
-    t.teardown(() => service.kill());
+    const service = await givenService(t, { directory: data, port, environment });
     return service;
   };
   const service = await start();
   const client = makeServiceClient(service.url);
   const { headers: auditor } = await client.register('ada@example.org', password);
   await addTotp(client, auditor);
-  const cli = (...args: string[]) => runCli(data.path, args, environment);
+  const cli = (...args: string[]) => runCli(data, args, environment);
   for (const args of [
     ['user', 'verify', 'ada@example.org'],
     ['auditor', 'grant', 'ada@example.org'],
@@ -49,7 +47,7 @@ async function givenAuditedService(t: ExecutionContext, environment: Readonly<Re
     });
     return Number((await status())['signed_size']);
   };
-  return { start, service, client, auditor, cli, status, signed, directory: data.path };
+  return { start, service, client, auditor, cli, status, signed, directory: data };
 }
 
 test('An auditor reads events, entries, tiles and proofs that lead to the signed root', async (t) => {
@@ -129,16 +127,15 @@ test('A log that an older copy has replaced is reported, and is not signed until
   const given = await givenAuditedService(t);
   const before = await given.signed();
   await given.service.stop();
-  const kept = await makeDataDirectory();
-  t.teardown(() => kept.remove());
-  for (const file of ['events.db', 'state.db']) cpSync(join(given.directory, file), join(kept.path, file));
+  const kept = givenDirectory(t);
+  for (const file of ['events.db', 'state.db']) cpSync(join(given.directory, file), join(kept, file));
   const between = await given.start();
   await given.client.register('ben@example.org', password);
   await given.client.register('cleo@example.org', password);
   const signedSize = await given.signed(before);
   await between.stop();
   // When the older log comes back, and the operator accepts the loss as the refused start says
-  cpSync(join(kept.path, 'events.db'), join(given.directory, 'events.db'));
+  cpSync(join(kept, 'events.db'), join(given.directory, 'events.db'));
   for (const file of [
     'read-models.db',
     'read-models.db-wal',
@@ -174,17 +171,16 @@ test('A log that an older copy has replaced is reported, and is not signed until
 });
 
 test('A folder that cannot be written and a wrong file of witnesses stop the start with a sentence', async (t) => {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const file = join(data.path, 'witnesses');
+  const data = givenDirectory(t);
+  const file = join(data, 'witnesses');
   writeFileSync(file, '# none\nnot-a-key http://127.0.0.1:1\n');
-  const wrong = await runCli(data.path, ['serve'], { AUDIT_WITNESSES: file });
+  const wrong = await runCli(data, ['serve'], { AUDIT_WITNESSES: file });
   t.is(wrong.code, 1);
   t.regex(wrong.stderr, /line 2 of AUDIT_WITNESSES is not "<vkey of a witness> <url>"/);
-  const missing = await runCli(data.path, ['serve'], { AUDIT_WITNESSES: join(data.path, 'missing') });
+  const missing = await runCli(data, ['serve'], { AUDIT_WITNESSES: join(data, 'missing') });
   t.is(missing.code, 1);
   t.regex(missing.stderr, /AUDIT_WITNESSES names .*, which cannot be read \(ENOENT\)/);
-  const folder = await runCli(data.path, ['serve'], {
+  const folder = await runCli(data, ['serve'], {
     AUDIT_CHECKPOINT_DIR: file,
     PORT: String(await freePort()),
   });

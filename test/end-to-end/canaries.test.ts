@@ -20,7 +20,7 @@ import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { sessionOf } from '../support/given/given-acting.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 
 const person = {
   email: 'canary.ada@example.org',
@@ -168,14 +168,13 @@ const message = 'CanaryMessage to the recipient';
 
 test("The password, token and session of a share and its visitors' addresses stand nowhere in clear", async (t) => {
   // Given a share with a password
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
-    directory: directory.path,
+    directory,
     log: { logger, flush: () => Promise.resolve() },
     environment: { TRUSTED_PROXIES: '127.0.0.0/8', SMTP_URL: smtp.url },
   });
@@ -254,11 +253,11 @@ test("The password, token and session of a share and its visitors' addresses sta
   const seen = [
     ...findCanaries(secrets, 'log', Buffer.from(lines.join(''))),
     ...findCanaries(secrets, 'replies', Buffer.from(replies.map(({ text }) => text).join(''))),
-    ...(await findCanariesInFiles(secrets, directory.path, ['keys.json'])),
+    ...(await findCanariesInFiles(secrets, directory, ['keys.json'])),
   ];
   t.deepEqual(seen, []);
   // and the search finds a value that is stored in clear
   t.true(lines.some((line) => line.includes('/api/v1/shares/:token/verify')));
-  const inClear = await findCanariesInFiles({ share: Buffer.from(id) }, directory.path);
+  const inClear = await findCanariesInFiles({ share: Buffer.from(id) }, directory);
   t.true(inClear.some(({ place }) => place.startsWith('events.db')));
 });

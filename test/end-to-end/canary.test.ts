@@ -21,7 +21,7 @@ import {
 } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 /** Secrets and personal data as users send them, in right and wrong places. */
 const given = {
@@ -45,10 +45,9 @@ test('Secrets and personal data stand in replies, log lines and files only seale
   // Given a served process that can send mail
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const start = {
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: {
       NODE_AGENT_SECRET: given.agentSecret,
@@ -57,13 +56,12 @@ test('Secrets and personal data stand in replies, log lines and files only seale
       SMTP_URL: smtp.url,
     },
   };
-  const service = await startService(start);
-  t.teardown(() => service.kill());
+  const service = await givenService(t, start);
   const replies: { readonly place: string; readonly bytes: Buffer }[] = [];
   const client = recordReplies(makeServiceClient(service.url), replies);
 
   // When a client goes through the whole path and makes every kind of mistake
-  const tokens = await goWholePath(t, client, directory.path);
+  const tokens = await goWholePath(t, client, directory);
   const apiKey = await inviteAndIssue(t, makeServiceClient(service.url), tokens);
   await smtp.received(1);
   await makeMistakes(client, tokens.accessToken, tokens.storages);
@@ -75,35 +73,33 @@ test('Secrets and personal data stand in replies, log lines and files only seale
     'signature of the access token': Buffer.from(tokens.accessToken.split('.')[2] ?? ''),
     'the API key without what is shown of it': Buffer.from(apiKey.slice(8, -4)),
     'a password hash': Buffer.from('$scrypt$'),
-    ...(await keysOf(directory.path)),
+    ...(await keysOf(directory)),
   };
 
   // Then no reply to another caller, log line or file contains one
   const seen: Sighting[] = replies.flatMap(({ place, bytes }) => findCanaries(secrets, place, bytes));
   seen.push(...findCanaries(secrets, 'log', Buffer.from(service.output())));
-  seen.push(...(await findCanariesInFiles(secrets, directory.path, ['keys.json'])));
+  seen.push(...(await findCanariesInFiles(secrets, directory, ['keys.json'])));
   t.deepEqual(seen, []);
   // and the search finds values that are stored in clear, also before SQLite copies them out of the write-ahead log
-  const found = await findCanariesInFiles(control, directory.path);
+  const found = await findCanariesInFiles(control, directory);
   t.true(found.some(({ place }) => place.startsWith('events.db')));
 
   // and the same holds after another start and an ordinary shutdown
-  const again = await startService(start);
-  t.teardown(() => again.kill());
+  const again = await givenService(t, start);
   const me = await makeServiceClient(again.url).get('/api/v1/auth/me', {
     authorization: `Bearer ${tokens.accessToken}`,
   });
   t.like(me.json(), { data: { email: given.email, nickname: given.nickname } });
   t.is(await again.stop(), 0);
   t.deepEqual(findCanaries(secrets, 'log', Buffer.from(again.output())), []);
-  t.deepEqual(await findCanariesInFiles(secrets, directory.path, ['keys.json']), []);
+  t.deepEqual(await findCanariesInFiles(secrets, directory, ['keys.json']), []);
 });
 
 test('An unexpected failure answers 500 without detail and logs a line without the message', async (t) => {
   // Given a service whose state store fails unexpectedly after the start, with a secret in the message of the error
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  const directory = givenDirectory(t);
+  const stores = { ...(await openStores(directory)), allEmbedded: true };
   t.teardown(() => stores.close());
   let broken = false;
   const { stateStore } = stores;
@@ -115,7 +111,7 @@ test('An unexpected failure answers 500 without detail and logs a line without t
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
-    directory: directory.path,
+    directory,
     stores: { ...stores, stateStore: { ...stateStore, get, compareAndSet } },
     log: { logger, flush: () => Promise.resolve() },
   });
@@ -134,9 +130,8 @@ test('An unexpected failure answers 500 without detail and logs a line without t
 
 test('A failed write-through logs no message of the error, and the reply and the reactions go on', async (t) => {
   // Given a service whose documents cannot be written, with a secret in the message of the error
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  const directory = givenDirectory(t);
+  const stores = { ...(await openStores(directory)), allEmbedded: true };
   t.teardown(() => stores.close());
   let broken = false;
   const { readModelStore } = stores;
@@ -147,7 +142,7 @@ test('A failed write-through logs no message of the error, and the reply and the
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   const service = await startInProcess({
-    directory: directory.path,
+    directory,
     stores: { ...stores, readModelStore: { ...readModelStore, write } },
     log: { logger, flush: () => Promise.resolve() },
   });

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import test from 'ava';
 import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import { version } from '../../src/version.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('Wrong usage ends with 2, and help and version with 0', async (t) => {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const run = (...args: string[]) => runCli(data.path, args);
+  const data = givenDirectory(t);
+  const run = (...args: string[]) => runCli(data, args);
   t.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
   const help = await run('--help');
   t.is(help.code, 0);
@@ -31,16 +30,15 @@ test('Wrong usage ends with 2, and help and version with 0', async (t) => {
 
 test('The list of nodes has every page', async (t) => {
   // Given a service that answers with two pages
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const service = await listenForOperators(controlSocketPath(data.path), ({ url = '' }, response) => {
+  const data = givenDirectory(t);
+  const service = await listenForOperators(controlSocketPath(data), ({ url = '' }, response) => {
     const [id, next_cursor] = url.includes('cursor=second') ? ['n2', null] : ['n1', 'second'];
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ items: [{ id }], next_cursor }));
   });
   t.teardown(() => service.close());
   // When the command lists the nodes
-  const { stdout, stderr } = await runCli(data.path, ['node', 'list', '--json']);
+  const { stdout, stderr } = await runCli(data, ['node', 'list', '--json']);
   // Then
   t.is(stderr, '');
   t.deepEqual(JSON.parse(stdout), { items: [{ id: 'n1' }, { id: 'n2' }] });
@@ -48,11 +46,9 @@ test('The list of nodes has every page', async (t) => {
 
 test('Commands change, drain, resume and remove a node', async (t) => {
   // Given a service with a node
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const service = await startService({ directory: data.path, port: await freePort() });
-  t.teardown(() => service.kill());
-  const run = (...args: string[]) => runCli(data.path, args);
+  const data = givenDirectory(t);
+  await givenService(t, { directory: data });
+  const run = (...args: string[]) => runCli(data, args);
   const added = await run('node', 'add', '--name', 'edge-1', '--address', '192.0.2.10');
   t.is(added.code, 0, added.stderr);
   // When commands change it, then each prints the node as JSON
@@ -78,12 +74,11 @@ test('Commands change, drain, resume and remove a node', async (t) => {
 
 test('A service that gives no answer ends the command with 75', async (t) => {
   // Given a control socket that closes every connection
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const server = createServer((socket) => socket.end()).listen(join(data.path, 'control.sock'));
+  const data = givenDirectory(t);
+  const server = createServer((socket) => socket.end()).listen(join(data, 'control.sock'));
   t.teardown(() => server.close());
   // When a command asks
-  const { code, stderr } = await runCli(data.path, ['node', 'list']);
+  const { code, stderr } = await runCli(data, ['node', 'list']);
   // Then it says that the outcome is not known
   t.is(code, 75);
   t.regex(stderr, /whether the command was carried out is not known.*\(no_answer\)/);

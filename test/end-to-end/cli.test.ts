@@ -2,7 +2,12 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { asObject, textOf } from '../support/clients/service-client.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  makeDataDirectory,
+  runCli,
+  givenDirectory,
+  givenService,
+} from '../support/servers/service-process.js';
 
 test('A command without a data directory fails with a sentence and makes none', async (t) => {
   // Given a path that does not exist, and an empty directory
@@ -29,11 +34,9 @@ test('A command without a data directory fails with a sentence and makes none', 
 
 test('Commands print text, and with --json JSON; a refusal ends with 1 and a malformed value with 2', async (t) => {
   // Given a service, which spares each command the opening of the stores, with a node
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const run = (...args: string[]) => runCli(data.path, args);
-  const service = await startService({ directory: data.path, port: await freePort() });
-  t.teardown(() => service.kill());
+  const data = givenDirectory(t);
+  const run = (...args: string[]) => runCli(data, args);
+  const service = await givenService(t, { directory: data });
   const added = await run('node', 'add', '--name', 'edge-1', '--address', '192.0.2.10');
   t.is(added.code, 0, added.stderr);
   // When a command prints, then a person reads text, and a script reads JSON before or after the command

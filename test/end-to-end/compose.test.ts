@@ -7,16 +7,21 @@ import { servicesOf } from '../docs/compose-files.js';
 import { clone, read } from '../docs/documents.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  freePort,
+  runCli,
+  startService,
+  givenDirectory,
+  givenService,
+} from '../support/servers/service-process.js';
 
 test('The one-shots of compose.cluster.yaml make keys and certificates, and the service serves with them over TLS', async (t) => {
   // Given the commands of the file, with folders of this test in place of volumes
   const { services } = servicesOf('compose.cluster.yaml');
-  const folder = await makeDataDirectory();
-  t.teardown(() => folder.remove());
-  const certificates = join(folder.path, 'certificates');
+  const folder = givenDirectory(t);
+  const certificates = join(folder, 'certificates');
   const here = (text: string): string =>
-    text.replaceAll('/certificates', certificates).replaceAll('/keys/', `${folder.path}/keys/`);
+    text.replaceAll('/certificates', certificates).replaceAll('/keys/', `${folder}/keys/`);
   const read509 = (name: string): Buffer => readFileSync(join(certificates, `${name}.crt`));
   // When the one-shots run twice, as in two starts
   const nodes = wordsOf(services['certificates']?.command).slice(1);
@@ -30,7 +35,7 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
   const [node, program, ...args] = wordsOf(services['keys']?.command);
   t.deepEqual([node, program], ['node', 'dist/cli.js']);
   for (const expected of [true, false]) {
-    const { stdout } = await runCli(folder.path, ['--json', ...args.map(here)]);
+    const { stdout } = await runCli(folder, ['--json', ...args.map(here)]);
     t.is((JSON.parse(stdout) as { made: boolean }).made, expected);
   }
   // Then each certificate is of the authority, and names its node and address
@@ -46,7 +51,7 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
   t.teardown(() => eventStore.close());
   const { EVENTSTOREDB_URL: url = '', KEYS_FILE: file = '' } = services['stowage1']?.environment ?? {};
   const started = await startService({
-    directory: join(folder.path, 'data'),
+    directory: join(folder, 'data'),
     port: await freePort(),
     environment: {
       KEYS_FILE: here(file),
@@ -67,8 +72,7 @@ function wordsOf(command: string | readonly string[] | undefined): readonly stri
 test('The health check of the image is a command that ends with 0 while the service is ready, and with 1 while it is not', async (t) => {
   const [, json = ''] = /HEALTHCHECK [^\\]*\\\s+CMD (\[.*\])/.exec(read('Dockerfile')) ?? [];
   const [program = '', ...args] = JSON.parse(json) as string[];
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const port = await freePort();
   const check = (): number => {
     try {
@@ -79,7 +83,6 @@ test('The health check of the image is a command that ends with 0 while the serv
     }
   };
   t.is(check(), 1);
-  const started = await startService({ directory: directory.path, port });
-  t.teardown(() => started.kill());
+  await givenService(t, { directory, port });
   t.is(check(), 0);
 });

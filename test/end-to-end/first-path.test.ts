@@ -1,5 +1,5 @@
 import test from 'ava';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { freePort, runCli, startService, givenDirectory } from '../support/servers/service-process.js';
 
 type Json = Record<string, unknown>;
 
@@ -9,11 +9,10 @@ const password = 'canary-Password-41';
 
 test('A user registers, creates a project, binds a storage and reads it again after kill -9', async (t) => {
   // Given a served process on an empty data directory
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const port = await freePort();
   const environment = { NODE_AGENT_SECRET: agentSecret };
-  const service = await startService({ directory: directory.path, port, environment });
+  const service = await startService({ directory, port, environment });
   const api = `${service.url}/api/v1`;
   const post = (path: string, body: Json, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${api}${path}`, {
@@ -50,7 +49,7 @@ test('A user registers, creates a project, binds a storage and reads it again af
   const refused = await post(storages, storage, session);
   t.is(refused.status, 403);
   t.is(((await refused.json()) as Json)['code'], 'entitlement_required');
-  const grant = await runCli(directory.path, ['project', 'grant', project.id, 'allow_s3']);
+  const grant = await runCli(directory, ['project', 'grant', project.id, 'allow_s3']);
   t.is(grant.code, 0, `the command line said: ${grant.stderr}`);
   const bound = await post(storages, storage, session);
   const boundText = await bound.text();
@@ -62,7 +61,7 @@ test('A user registers, creates a project, binds a storage and reads it again af
 
   // until the operator revokes it; bound storages stay
   const revoke = ['project', 'revoke', project.id, 'allow_s3', '--json'];
-  const revoked = await runCli(directory.path, revoke);
+  const revoked = await runCli(directory, revoke);
   t.deepEqual(
     { code: revoked.code, result: JSON.parse(revoked.stdout) as unknown },
     { code: 0, result: { project_id: project.id, entitlement: 'allow_s3', held_by: [] } },
@@ -71,7 +70,7 @@ test('A user registers, creates a project, binds a storage and reads it again af
   t.is((await post(storages, storage, session)).status, 403);
 
   // and the storage is read, and agents list their peers
-  const added = await runCli(directory.path, ['node', 'add', '--name', 'edge-1', '--address', '192.0.2.10']);
+  const added = await runCli(directory, ['node', 'add', '--name', 'edge-1', '--address', '192.0.2.10']);
   t.is(added.code, 0, `the command line said: ${added.stderr}`);
   const readAll = async (): Promise<{ readonly storage: unknown; readonly peers: unknown }> => {
     const got = await fetch(`${api}${storages}/${configuration.id}`, { headers: session });
@@ -85,7 +84,7 @@ test('A user registers, creates a project, binds a storage and reads it again af
 
   // When the process is killed and started again, then the reads return the same
   await service.kill();
-  const again = await startService({ directory: directory.path, port, environment });
+  const again = await startService({ directory, port, environment });
   t.deepEqual(await readAll(), before);
   t.is(await again.stop(), 0);
   for (const secret of [secretKey, password, agentSecret, data.tokens.access_token]) {

@@ -4,7 +4,7 @@ import { makeServiceClient, type SignedIn, textOf } from '../support/clients/ser
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
@@ -19,9 +19,8 @@ const noRoom: readonly Fault[] = Array.from({ length: 5_000 }, (_, index) => ({
 
 test('A start on a full disk serves reads that show every acknowledged write, and revocations', async (t) => {
   // Given a service whose disk has no room for the documents of its last events
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const before = await start(t, directory.path);
+  const directory = givenDirectory(t);
+  const before = await start(t, directory);
   const client = makeServiceClient(before.service.url);
   const owner = await client.register('ada@example.org', password);
   const other = await client.login('ada@example.org', password);
@@ -30,7 +29,7 @@ test('A start on a full disk serves reads that show every acknowledged write, an
     'id',
   );
   await before.close();
-  const full = await start(t, directory.path, noRoom);
+  const full = await start(t, directory, noRoom);
   const writer = makeServiceClient(full.service.url);
   const renaming = { method: 'PATCH', headers: { 'content-type': 'application/json', ...owner.headers } };
   const renamed = await writer.send(`/api/v1/projects/${project}`, { ...renaming, body: '{"name":"New"}' });
@@ -41,7 +40,7 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   t.is((await writer.post('/api/v1/auth/logout', {}, other.headers)).status, 503);
   await full.close();
   // When it starts again and there is still no room
-  const again = await start(t, directory.path, noRoom);
+  const again = await start(t, directory, noRoom);
   // Then the views count as reached, so that the service listens
   await eventually('the views count as reached', () => again.service.projections.live().reached);
   t.false(again.service.projections.live().statuses.every(({ state }) => state === 'live'));
@@ -52,7 +51,7 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   t.is((await reader.get(`/api/v1/projects/${project}`, other.headers)).status, 401);
   await again.close();
   // When there is room, then the views hold everything
-  const after = await start(t, directory.path);
+  const after = await start(t, directory);
   await eventually('the views hold everything', () =>
     after.service.projections.live().statuses.every(({ atHead }) => atHead),
   );

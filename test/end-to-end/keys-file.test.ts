@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import test from 'ava';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  makeDataDirectory,
+  runCli,
+  givenDirectory,
+  givenService,
+} from '../support/servers/service-process.js';
 
 test('A service on a server starts with the keys that keys init has made, and a second init changes nothing', async (t) => {
   // Given a volume without keys
@@ -29,22 +34,20 @@ test('A service on a server starts with the keys that keys init has made, and a 
   t.is(readFileSync(file, 'utf8'), made);
   t.is(statSync(file).mode & 0o777, 0o600);
   for (const email of ['ada@example.org', 'bob@example.org']) {
-    const service = await startService({ directory: directory.path, port: await freePort(), environment });
-    t.teardown(() => service.kill());
+    const service = await givenService(t, { directory: directory.path, environment });
     await makeServiceClient(service.url).register(email, 'Correct-Horse-7');
     t.is(await service.stop(), 0);
   }
 });
 
 test('KEYS_FILE is refused beside embedded stores, and a file that is no key file is named', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const file = join(directory.path, 'other.json');
-  const embedded = await runCli(directory.path, ['serve'], { KEYS_FILE: file });
+  const directory = givenDirectory(t);
+  const file = join(directory, 'other.json');
+  const embedded = await runCli(directory, ['serve'], { KEYS_FILE: file });
   t.is(embedded.code, 1);
   t.regex(embedded.stderr, /KEYS_FILE needs EVENTSTOREDB_URL or MONGODB_URL/);
   writeFileSync(file, '{}', { mode: 0o600 });
-  const wrong = await runCli(directory.path, ['keys', 'init', file]);
+  const wrong = await runCli(directory, ['keys', 'init', file]);
   t.is(wrong.code, 1);
   t.regex(wrong.stderr, /other\.json is not a key file/);
 });

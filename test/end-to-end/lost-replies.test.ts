@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { makeTcpProxy } from '../support/servers/proxies.js';
 
 /** The service counts at most 60 refreshes of a client in a minute, lost ones too. */
@@ -10,11 +10,9 @@ const refreshes = 5;
 
 test('No session ends on a network that loses every second reply, also when a repetition is late', async (t) => {
   // Given sessions of a service behind a network that loses replies
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const port = await freePort();
-  const service = await startService({ directory: directory.path, port });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory, port });
   const network = await makeTcpProxy({ host: '127.0.0.1', port });
   t.teardown(() => network.close());
   const near = makeServiceClient(service.url);

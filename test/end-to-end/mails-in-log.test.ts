@@ -2,25 +2,18 @@ import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import {
-  freePort,
-  makeDataDirectory,
-  spawnService,
-  startService,
-} from '../support/servers/service-process.js';
+import { freePort, spawnService, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const email = 'ada@example.org';
 
 test('With SMTP_URL=log: a development start writes a mailed code to its log, and the code signs in', async (t) => {
   // Given a started service with the account of a person
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startService({
-    directory: directory.path,
+  const directory = givenDirectory(t);
+  const service = await givenService(t, {
+    directory,
     port: await freePort(),
     environment: { SMTP_URL: 'log:' },
   });
-  t.teardown(() => service.kill());
   t.true(service.output().includes('stowage: SMTP_URL=log: writes mails with their codes to this log'));
   const client = makeServiceClient(service.url);
   const { userId } = await client.register(email, 'Correct-Horse-9');
@@ -44,10 +37,9 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
 });
 
 test('A start whose log level would lose the mails is refused with a sentence that names LOG_LEVEL', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const service = spawnService({
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: { SMTP_URL: 'log:', LOG_LEVEL: 'silent' },
   });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { startSmtpServer } from '../support/servers/smtp-server.js';
 
 const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
@@ -10,11 +10,10 @@ test('A payment of an erased buyer reaches the operators by mail, which names no
   // Given a service that mails its operators, and a buyer who is erased before the payment
   const smtp = await startSmtpServer();
   t.teardown(() => smtp.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const start = async () => {
-    const service = await startService({
-      directory: directory.path,
+    const service = await givenService(t, {
+      directory,
       port: await freePort(),
       environment: {
         PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
@@ -22,7 +21,6 @@ test('A payment of an erased buyer reaches the operators by mail, which names no
         OPERATOR_MAIL: 'ops@example.org, money@example.org',
       },
     });
-    t.teardown(() => service.kill());
     return { service, client: makeServiceClient(service.url) };
   };
   const { service, client } = await start();

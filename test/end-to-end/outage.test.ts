@@ -7,10 +7,10 @@ import {
   keyEnvironment,
   type Environment,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   spawnService,
-  startService,
+  givenDirectory,
+  givenService,
 } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { queuedMsOf } from '../support/servers/process-costs.js';
@@ -20,14 +20,13 @@ const secret = `whsec_${Buffer.from('test only, the secret of the platform').toS
 async function given(t: ExecutionContext, environment: Environment = {}) {
   const server = await startEventStoreDbServer();
   t.teardown(() => server.close());
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const metricsPort = await freePort();
   return {
     server,
     metricsUrl: `http://127.0.0.1:${metricsPort}`,
     start: {
-      directory: directory.path,
+      directory,
       port: await freePort(),
       environment: {
         ...keyEnvironment,
@@ -98,8 +97,7 @@ test('SIGTERM ends a start that waits for MongoDB', async (t) => {
 test('A paid order is fulfilled within 2 s after an outage, and the outage has two lines in the log', async (t) => {
   // Given an order whose payment is settled and whose grant fails
   const { server, start } = await given(t);
-  const service = await startService(start);
-  t.teardown(() => service.kill());
+  const service = await givenService(t, start);
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
   const request = { provider: 'standard', plan_id: 'capacity-100g' };

@@ -3,17 +3,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import { makeServiceClient, type SignedIn } from '../support/clients/service-client.js';
 import { overload, unlimitedRates } from '../support/servers/overload.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('With 1,200 requests in flight the health is answered, others are answered or 503 with Retry-After, and a refused one made nothing', async (t) => {
   // Given a service with users
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const limitsFile = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const limitsFile = join(directory, 'limits.json');
   await writeFile(limitsFile, JSON.stringify(unlimitedRates));
   const environment = { LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory, environment });
   const client = makeServiceClient(service.url);
   const users: SignedIn[] = [];
   for (let n = 0; n < 12; n += 1) users.push(await client.register(`ada${n}@example.org`, 'Correct-Horse-7'));

@@ -8,6 +8,7 @@ import {
   type ServiceProcess,
   spawnService,
   startService,
+  givenDirectory,
 } from '../support/servers/service-process.js';
 
 const relyingParty = /PASSKEY_RP_ID must be a domain such as example\.org, or localhost/;
@@ -46,10 +47,9 @@ async function endOrServing({ pid, url, exited }: ServiceProcess) {
 }
 
 test('The start refuses settings of passkeys that no browser accepts, with a sentence that names the setting', async (t) => {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
+  const data = givenDirectory(t);
   for (const [environment, says] of refused) {
-    const service = spawnService({ directory: data.path, port: await freePort(), environment });
+    const service = spawnService({ directory: data, port: await freePort(), environment });
     t.teardown(() => service.kill());
     t.is(await endOrServing(service), 1, JSON.stringify(environment));
     t.regex(service.output(), says);

@@ -10,7 +10,13 @@ import {
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import {
+  freePort,
+  makeDataDirectory,
+  runCli,
+  givenDirectory,
+  givenService,
+} from '../support/servers/service-process.js';
 import { signStandard } from '../support/clients/sign-callbacks.js';
 
 const secretOf = (name: string): string =>
@@ -186,13 +192,11 @@ const note = 'canary: Ada has sent the receipt';
 
 test('Operators decide on waiting payments at the command line, with and without a running service', async (t) => {
   // Given a payment that names no order, and one with a wrong amount
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const environment = { PAYMENT_STANDARD_WEBHOOK_SECRETS: secret };
   const port = await freePort();
   const start = async () => {
-    const service = await startService({ directory: directory.path, port, environment });
-    t.teardown(() => service.kill());
+    const service = await givenService(t, { directory, port, environment });
     return { service, client: makeServiceClient(service.url) };
   };
   const { service, client } = await start();
@@ -219,7 +223,7 @@ test('Operators decide on waiting payments at the command line, with and without
   await pay('msg-2', { order_number: textOf(second, 'number'), transaction_id: 'tx-2', amount: 500 });
   const outputs: string[] = [];
   const run = async (...args: string[]) => {
-    const ended = await runCli(directory.path, ['payments', ...args], environment);
+    const ended = await runCli(directory, ['payments', ...args], environment);
     outputs.push(ended.stdout, ended.stderr);
     return ended;
   };
@@ -251,7 +255,7 @@ test('Operators decide on waiting payments at the command line, with and without
     ['order', textOf(first, 'number')],
   ] as const) {
     const shown = JSON.parse(
-      (await runCli(directory.path, ['payments', command, id, '--json'], environment)).stdout,
+      (await runCli(directory, ['payments', command, id, '--json'], environment)).stdout,
     ) as {
       readonly decisions: readonly JsonObject[];
     };
@@ -282,7 +286,7 @@ test('Operators decide on waiting payments at the command line, with and without
   t.regex(shrunk.stderr, /more than the payment of 999 minor units \(record_contradicts\)/);
   const show = async (id: string): Promise<JsonObject> =>
     JSON.parse(
-      (await runCli(directory.path, ['payments', 'show', id, '--json'], environment)).stdout,
+      (await runCli(directory, ['payments', 'show', id, '--json'], environment)).stdout,
     ) as JsonObject;
   const found = await show('tx-4');
   t.like(found, {

@@ -5,15 +5,14 @@ import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/servers/service-process.js';
 
 test('The deletion of a project destroys the keys of all its resources, also of late ones of another process', async (t) => {
   // Given two services over the same stores, and a project with a storage and two shares
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const stores = { ...(await openStores(directory.path)), allEmbedded: true };
+  const directory = givenDirectory(t);
+  const stores = { ...(await openStores(directory)), allEmbedded: true };
   t.teardown(() => stores.close());
-  const start = { directory: directory.path, stores };
+  const start = { directory, stores };
   const [one, other] = [await startInProcess(start), await startInProcess(start)];
   t.teardown(() => Promise.all([one.close(), other.close()]));
   const place = await givenAsset(one.services);

@@ -1,18 +1,17 @@
 import test, { type ExecutionContext } from 'ava';
 import { openStores } from '../support/servers/embedded-directory.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.js';
 
 /** A data directory with a view that only another release has. */
 async function given(t: ExecutionContext): Promise<string> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const stores = await openStores(directory.path);
+  const directory = givenDirectory(t);
+  const stores = await openStores(directory);
   const { readModelStore } = stores;
   await readModelStore.ensureCollection('gone@7.1', ['name']);
   await putRecord(readModelStore, 'generations/gone@7', { live: 1 }, null);
   await stores.close();
-  return directory.path;
+  return directory;
 }
 
 /** The names of the former release's collections and records that are left. */
@@ -43,8 +42,7 @@ test('The command asks, prunes and prints what it dropped', async (t) => {
 
 test('A service that owns its read models prunes at start', async (t) => {
   const directory = await given(t);
-  const service = await startService({ directory, port: await freePort() });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory });
   const { stdout } = await runCli(directory, ['projection', 'prune', '--json']);
   t.deepEqual(JSON.parse(stdout), { dropped_collections: [], dropped_records: [] });
   t.is(await service.stop(), 0);

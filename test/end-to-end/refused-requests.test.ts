@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { asObject, makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { type RawReply, takeReply } from '../support/clients/http-socket.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -145,14 +145,12 @@ const states = Object.keys(changeStates);
 
 test('A change that is refused on any of 1,000 connections in 40 states is not made, under load, after a stop of 7 s and at shutdown', async (t) => {
   // Given users of a service, who may make 100 projects each
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const limitsFile = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const limitsFile = join(directory, 'limits.json');
   await writeFile(limitsFile, JSON.stringify({ session: unlimited, user: unlimited, register: unlimited }));
   const environment = { LIMITS_FILE: limitsFile, LOG_LEVEL: 'warn' };
-  const start = { directory: directory.path, port: await freePort(), environment };
-  const service = await startService(start);
-  t.teardown(() => service.kill());
+  const start = { directory, port: await freePort(), environment };
+  const service = await givenService(t, start);
   const client = makeServiceClient(service.url);
   const users: SignedIn[] = [];
   for (let n = 0; n < 16; n += 1) users.push(await client.register(`ada${n}@example.org`, password));
@@ -182,8 +180,7 @@ test('A change that is refused on any of 1,000 connections in 40 states is not m
   t.is(await ended, 0);
 
   // Then none that is refused is made, none behind a reply that closes is, and each acknowledged one is made once
-  const again = await startService(start);
-  t.teardown(() => again.kill());
+  await givenService(t, start);
   const names: string[] = [];
   for (const { headers } of users) {
     const { items } = (await client.get('/api/v1/projects?limit=100', headers)).json();

@@ -9,16 +9,14 @@ import { addKey } from '../../src/keys/rings/key-changes.js';
 import { changeKeyFile } from '../../src/keys/rings/key-file.js';
 import { addNode, makeServiceClient, signedIn } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
 test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves no process behind', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const start = { directory: directory.path, port: await freePort() };
-  const service = await startService(start);
-  t.teardown(() => service.kill());
+  const directory = givenDirectory(t);
+  const start = { directory, port: await freePort() };
+  const service = await givenService(t, start);
   const client = makeServiceClient(service.url);
   const countKeys = async (): Promise<number> => {
     const { keys } = (await client.get('/.well-known/jwks.json')).json();
@@ -26,7 +24,7 @@ test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves 
   };
 
   // Given a key that was added to the file, when SIGHUP arrives, then the service knows the key well before the 30 s
-  changeKeyFile(join(directory.path, 'keys.json'), (file) => {
+  changeKeyFile(join(directory, 'keys.json'), (file) => {
     return addKey(file, 'jwt', { randomBytes, now: new Date() }).file;
   });
   t.is(await countKeys(), 1);
@@ -52,32 +50,28 @@ test('SIGHUP reloads the keys, and SIGTERM finishes running requests and leaves 
   for (const { status } of replies) t.true(status === 201 || status === 503, String(status));
   t.is(await exit, 0);
   t.true(replies.some(({ headers }) => headers.get('connection') === 'close'));
-  t.false(existsSync(join(directory.path, 'control.sock')));
-  t.false(existsSync(join(directory.path, 'events.db-wal')), 'the write-ahead log was copied and emptied');
+  t.false(existsSync(join(directory, 'control.sock')));
+  t.false(existsSync(join(directory, 'events.db-wal')), 'the write-ahead log was copied and emptied');
   await t.throwsAsync(client.get('/healthz'));
 
   // and the answered registrations exist after the next start
-  const again = await startService(start);
-  t.teardown(() => again.kill());
+  const again = await givenService(t, start);
   for (const reply of registered) {
     t.is((await client.get('/api/v1/auth/me', signedIn(reply.json()).headers)).status, 200);
   }
   // and a kill does not prevent that start, although it leaves the socket behind
   await again.kill();
-  t.true(existsSync(join(directory.path, 'control.sock')));
-  const third = await startService({ ...start, environment: { DRAIN_SECONDS: '1' } });
-  t.teardown(() => third.kill());
-  await addNode(directory.path, 'edge-1', '192.0.2.1');
+  t.true(existsSync(join(directory, 'control.sock')));
+  const third = await givenService(t, { ...start, environment: { DRAIN_SECONDS: '1' } });
+  await addNode(directory, 'edge-1', '192.0.2.1');
   // and a service that drains ends by itself
   t.is(await third.stop(), 0);
 });
 
 test('A second signal ends the service at once', async (t) => {
   // Given a service that shuts down while a request is still arriving
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startService({ directory: directory.path, port: await freePort() });
-  t.teardown(() => service.kill());
+  const directory = givenDirectory(t);
+  const service = await givenService(t, { directory });
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   t.teardown(() => socket.destroy());
   socket.on('error', () => undefined);
@@ -104,11 +98,9 @@ test('A second signal ends the service at once', async (t) => {
 
 test('After SIGTERM the service is not ready and still serves for DRAIN_SECONDS, and a second signal ends it', async (t) => {
   // Given a service that drains for longer than the test takes
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const environment = { DRAIN_SECONDS: '300' };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory, environment });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
   // When SIGTERM arrives

@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
 import { eventually } from '../support/eventually.js';
-import { cli, freePort, makeDataDirectory } from '../support/servers/service-process.js';
+import { cli, freePort, givenDirectory } from '../support/servers/service-process.js';
 
 test('Neither a full disk under the log and the terminal nor a reader that stalls keeps the service from serving and ending', async (t) => {
   for (const outputs of ['> /dev/full 2> /dev/full', '2>&1 | sleep 300']) {
     // Given a service whose output goes nowhere
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
+    const directory = givenDirectory(t);
     const port = await freePort();
     const shell = spawn('bash', ['-c', `"$NODE" "$CLI" serve ${outputs} & wait "$!"`], {
       detached: true,
@@ -17,7 +16,7 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
         PATH: process.env['PATH'],
         NODE: process.execPath,
         CLI: cli,
-        DATA_DIR: directory.path,
+        DATA_DIR: directory,
         PORT: String(port),
       },
     });
@@ -38,7 +37,7 @@ test('Neither a full disk under the log and the terminal nor a reader that stall
       t.deepEqual(new Set(replies), new Set([true]));
     }
     // Then SIGTERM ends it all the same
-    const pid = await pidOf(directory.path);
+    const pid = await pidOf(directory);
     process.kill(pid, 'SIGTERM');
     await eventually('the service ends', () => !isAlive(pid), { pid });
     t.false(await answers());

@@ -10,9 +10,9 @@ import { startInProcess } from '../support/servers/service-in-process.js';
 import {
   keyEnvironment,
   freePort,
-  makeDataDirectory,
   runCli,
-  startService,
+  givenDirectory,
+  givenService,
 } from '../support/servers/service-process.js';
 
 const nodeId = '018f0000-0000-7000-8000-00000000000a';
@@ -34,12 +34,11 @@ const unknown: NewEvent = {
 
 test('An event of an unknown type quarantines its stream, and commands refuse the stream without showing its data', async (t) => {
   // Given a service whose views are live
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   let said = '';
   const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
   const log = { logger, flush: () => Promise.resolve() };
-  const service = await startInProcess({ directory: directory.path, log });
+  const service = await startInProcess({ directory, log });
   t.teardown(() => service.close());
   const { eventStore } = service.services;
   const client = makeServiceClient(service.url);
@@ -84,17 +83,15 @@ test('An event of an unknown type quarantines its stream, and commands refuse th
 
 test('A process that starts on an event of an unknown type is ready, and names the stream', async (t) => {
   // Given a log with such an event
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  await (await startInProcess({ directory: directory.path, environment: keyEnvironment })).close();
-  const stores = await openStores(directory.path);
+  const directory = givenDirectory(t);
+  await (await startInProcess({ directory, environment: keyEnvironment })).close();
+  const stores = await openStores(directory);
   await stores.eventStore.append(`node-${nodeId}`, 'no-stream', [unknown]);
   await stores.close();
   // When a process starts on it
   const metricsPort = await freePort();
   const environment = { ...keyEnvironment, METRICS_PORT: String(metricsPort) };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
+  const service = await givenService(t, { directory, environment });
   // Then it becomes ready, and reports the stream
   const client = makeServiceClient(service.url);
   t.is((await client.get('/readyz')).status, 200);
@@ -117,10 +114,9 @@ const stream = `logincode-${'ab'.repeat(32)}`;
 
 test('An event that a reaction cannot decode shows in the log, the metrics and the list, and the reaction goes on', async (t) => {
   // Given a log in which an event does not fit its schema
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  await (await startInProcess({ directory: directory.path, environment: keyEnvironment })).close();
-  const stores = await openStores(directory.path);
+  const directory = givenDirectory(t);
+  await (await startInProcess({ directory, environment: keyEnvironment })).close();
+  const stores = await openStores(directory);
   const id = '018f0000-0000-5000-8000-000000000001';
   const metadata = { command_id: id, causation_id: id, correlation_id: id, actor: 'anonymous', time: 'then' };
   await stores.eventStore.append(stream, 'no-stream', [
@@ -129,8 +125,8 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   await stores.close();
   // When a process that mails starts on it
   const metricsPort = await freePort();
-  const service = await startService({
-    directory: directory.path,
+  const service = await givenService(t, {
+    directory,
     port: await freePort(),
     environment: {
       ...keyEnvironment,
@@ -138,7 +134,6 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
       SMTP_URL: 'smtp://user:canary-password@127.0.0.1:1',
     },
   });
-  t.teardown(() => service.kill());
   // Then the metrics count the event, and the reaction runs
   const metric = async (name: string): Promise<string | undefined> => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
@@ -161,11 +156,11 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   );
   const reason = `LoginCodeIssued (${stream} at revision 0) does not fit its schema`;
   t.true(service.output().includes(reason), service.output());
-  const listed = await runCli(directory.path, ['projection', 'list']);
+  const listed = await runCli(directory, ['projection', 'list']);
   t.is(listed.code, 0, listed.stderr);
   t.regex(listed.stdout, /reaction: +mail-login-codes/);
   t.true(listed.stdout.includes(reason), listed.stdout);
-  const { stdout } = await runCli(directory.path, ['projection', 'list', '--json']);
+  const { stdout } = await runCli(directory, ['projection', 'list', '--json']);
   const { reactions } = JSON.parse(stdout) as { readonly reactions: readonly JsonObject[] };
   t.like(reactions, [{ name: 'mail-login-codes', quarantined: [{ id, stream, revision: '0' }] }]);
   t.notRegex(`${service.output()}${listed.stdout}${stdout}`, /canary/);

@@ -16,7 +16,7 @@ import {
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { webhookSecret } from '../support/given/given-webhooks.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { freePort, startService, givenDirectory } from '../support/servers/service-process.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -55,16 +55,15 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   const origin = `http://127.0.0.1:${(others.address() as AddressInfo).port}`;
   // And a service that starts as the document says
   const [, script] = /Save this as `otel\.mjs`.*?```js\n(.*?)```/s.exec(read('docs/monitoring.md')) ?? [];
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  symlinkSync(fileURLToPath(packageFile('node_modules')), join(directory.path, 'node_modules'));
+  const directory = givenDirectory(t);
+  symlinkSync(fileURLToPath(packageFile('node_modules')), join(directory, 'node_modules'));
   if (script === undefined) return t.fail('the document has no script');
-  writeFileSync(join(directory.path, 'otel.mjs'), script);
+  writeFileSync(join(directory, 'otel.mjs'), script);
   const service = await startService({
-    directory: directory.path,
+    directory,
     port: await freePort(),
     environment: {
-      NODE_OPTIONS: `--import ${pathToFileURL(join(directory.path, 'otel.mjs')).href}`,
+      NODE_OPTIONS: `--import ${pathToFileURL(join(directory, 'otel.mjs')).href}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: origin,
       STORAGE_ALLOWED_CIDRS: '127.0.0.0/8',
       WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
@@ -75,7 +74,7 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
   const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
-  await grantStorage(directory.path, project);
+  await grantStorage(directory, project);
   // When a caller binds a bucket and tests it in a trace
   const traced = { ...headers, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
   const path = `/api/v1/projects/${project}/storages`;
@@ -100,7 +99,7 @@ test('A trace goes from the request to the log, the events, the bucket and the w
     .filter((line) => line.includes('"route"'));
   t.true(lines.every((line) => /"trace_id":"[0-9a-f]{32}"/.test(line)));
   t.is(lines.filter((line) => line.includes(traceId)).length, 2, service.output());
-  const events = openReader(join(directory.path, 'events.db'));
+  const events = openReader(join(directory, 'events.db'));
   t.teardown(() => {
     events.close();
   });

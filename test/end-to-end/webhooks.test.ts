@@ -6,7 +6,7 @@ import { startWebhookReceiver, webhookSecret } from '../support/given/given-webh
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory, runCli } from '../support/servers/service-process.js';
+import { runCli, givenDirectory } from '../support/servers/service-process.js';
 
 test('An endpoint gets verified events of orders, shares and storages, without secrets and personal data', async (t) => {
   // Given a service with an endpoint on this machine
@@ -88,40 +88,39 @@ test('An endpoint gets verified events of orders, shares and storages, without s
 
 test('Operators list and replay by the command line, beside the service and without it', async (t) => {
   // Given a stopped service whose endpoint got a message
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const receiver = await startWebhookReceiver(t);
   const environment = {
     WEBHOOK_URLS: `${receiver.url} ${webhookSecret} storage.*`,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
   };
-  const first = await startInProcess({ directory: directory.path, environment });
+  const first = await startInProcess({ directory, environment });
   const id = first.services.webhooks.endpoints[0]?.id ?? '';
   await eventually('record', async () => (await first.services.webhooks.records.endpoint(id)) !== null);
   const { storageId } = await givenAsset(first.services);
   await receiver.acceptedCount(1);
   await first.close();
   // When an operator lists and replays
-  const listed = await runCli(directory.path, ['--json', 'webhooks', 'list'], environment);
+  const listed = await runCli(directory, ['--json', 'webhooks', 'list'], environment);
   t.is(listed.code, 0, listed.stderr);
   t.like(JSON.parse(listed.stdout), { items: [{ endpoint: id, state: 'delivering', failed: 0 }] });
   t.false(listed.stdout.includes('whsec') || listed.stdout.includes('/hook'));
   const replay = ['webhooks', 'replay', id];
   const replayed = await runCli(
-    directory.path,
+    directory,
     ['--json', ...replay, '--resource', `storage-${storageId}`],
     environment,
   );
   t.is(replayed.code, 0, replayed.stderr);
   t.like(JSON.parse(replayed.stdout), { resources: 1 });
-  t.is((await runCli(directory.path, replay, environment)).code, 2, 'a replay of what?');
-  const wrongTime = await runCli(directory.path, [...replay, '--from', 'yesterday'], environment);
+  t.is((await runCli(directory, replay, environment)).code, 2, 'a replay of what?');
+  const wrongTime = await runCli(directory, [...replay, '--from', 'yesterday'], environment);
   t.is(wrongTime.code, 2, wrongTime.stderr);
-  const unknown = await runCli(directory.path, ['webhooks', 'failed', '0123456789ab'], environment);
+  const unknown = await runCli(directory, ['webhooks', 'failed', '0123456789ab'], environment);
   t.is(unknown.code, 1);
   t.regex(unknown.stderr, /there is no endpoint 0123456789ab; stowage webhooks list shows them/);
   // Then the next service sends it again, with the same id
-  const second = await startInProcess({ directory: directory.path, environment });
+  const second = await startInProcess({ directory, environment });
   t.teardown(() => second.close());
   const created = () => receiver.accepted.filter(({ type }) => type === 'storage.created');
   await eventually('replayed message', () => created().length === 2);
@@ -129,24 +128,22 @@ test('Operators list and replay by the command line, beside the service and with
 });
 
 test('A start with a wrong line ends with a sentence that names the line', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const environment = { WEBHOOK_URLS: `https://shop.example.org/canary-path ${webhookSecret} order.payed` };
-  const { code, stderr } = await runCli(directory.path, ['serve'], environment);
+  const { code, stderr } = await runCli(directory, ['serve'], environment);
   t.is(code, 1);
   t.regex(stderr, /WEBHOOK_URLS: line 1 names a type that does not exist/);
   t.false(stderr.includes('canary-path'));
 });
 
 test('An endpoint at a private address gets nothing without WEBHOOK_ALLOWED_CIDRS, also when STORAGE_ALLOWED_CIDRS opens it', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const receiver = await startWebhookReceiver(t);
   const environment = {
     WEBHOOK_URLS: `${receiver.url} ${webhookSecret} *`,
     STORAGE_ALLOWED_CIDRS: '127.0.0.0/8',
   };
-  const service = await startInProcess({ directory: directory.path, environment });
+  const service = await startInProcess({ directory, environment });
   t.teardown(() => service.close());
   const { records, admin, endpoints } = service.services.webhooks;
   await eventually('record', async () => (await records.endpoint(endpoints[0]?.id ?? '')) !== null);

@@ -14,6 +14,6 @@ test('Every route is in the access matrix and has an access rule, and neither ha
 
 // A part of the routes times situations, the same in every run. test/deep calls all of it.
 test('Routes admit and refuse callers in all kinds of situations as their access rules say', async (t) => {
-  const calls = await runAccessMatrix(t, { share: 0.006, seed: 1 });
-  t.true(calls > 400, `${calls}`);
+  const calls = await runAccessMatrix(t, { share: 0.003, seed: 1 });
+  t.true(calls > 200, `${calls}`);
 });
