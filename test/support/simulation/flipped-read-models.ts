@@ -72,13 +72,16 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
         whole = names.map((name) => [name, readFileSync(join(directory, name))]);
         truths.push(readCopy());
       };
-      if (isLog) keep();
+      const keepStep = (): void => {
+        if (isLog) keep();
+      };
+      keepStep();
       for (const [name, indexes] of [
         ['users@1.1', ['email']],
         [collection, ['project_id', 'name']],
       ] as const) {
         await readModelStore.ensureCollection(name, indexes);
-        if (isLog) keep();
+        keepStep();
       }
       const writes = ids.map((id, n): DocumentWrite => {
         const body = { project_id: `project-${n % 3}`, name: `${id}.mp4`, size: n };
@@ -89,9 +92,9 @@ export function testFlippedReadModels(test: TestFn, flips: number): void {
       });
       for (let n = 0; n < ids.length; n += 50) {
         await readModelStore.write(collection, writes.slice(n, n + 50));
-        if (isLog) keep();
+        keepStep();
         await putRecord(readModelStore, `generations/${n}`, { live: 1 }, null);
-        if (isLog) keep();
+        keepStep();
       }
       await close();
       if (!isLog) keep();
