@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { rejectedBy } from '../kit/rejected-by.js';
+import { rejectedBy } from '../kit/time/time-limit.js';
 import { MailRefused, type Mailbox, asHeader, isPlainAddress, toMailError } from './errors.js';
 import type { SmtpServer } from './smtp-url.js';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { rejectedBy } from '../../src/kit/rejected-by.js';
+import { rejectedBy } from '../../src/kit/time/time-limit.js';
 import type { OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import { makeAttemptDelivery } from '../../src/webhooks/attempt.js';
 import { givenWebhooks, anId } from '../support/given/given-webhooks.js';

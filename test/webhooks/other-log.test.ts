@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { rejectedBy } from '../../src/kit/rejected-by.js';
+import { rejectedBy } from '../../src/kit/time/time-limit.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { dropAfterMs } from '../../src/webhooks/webhook-runner.js';
 import { eventually } from '../support/eventually.js';

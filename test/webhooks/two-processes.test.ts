@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeOutgoingHttp, type OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
-import { rejectedBy } from '../../src/kit/rejected-by.js';
+import { rejectedBy } from '../../src/kit/time/time-limit.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';

@@ -1,4 +1,4 @@
-import { rejectedBy } from '../../kit/rejected-by.js';
+import { rejectedBy } from '../../kit/time/time-limit.js';
 import { inTraceOf } from '../../kit/trace.js';
 import { type Quarantine, referenceTo } from '../feeding/quarantine.js';
 import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';

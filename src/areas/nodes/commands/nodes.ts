@@ -2,7 +2,7 @@ import type { NodeDeps } from '../deps.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import { definedOf } from '../../../kit/rejected-by.js';
+import { definedOf } from '../../../validation/fields.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { type NodeInput, checkDescription, nodeAggregate, requireNode } from '../domain/node/node.js';
 import type { NodeDescription, NodeMode } from '../domain/node/events.js';

@@ -1,5 +1,5 @@
 import type { ShareDeps } from '../deps.js';
-import { definedOf } from '../../../kit/rejected-by.js';
+import { definedOf } from '../../../validation/fields.js';
 import { Overloaded } from '../../../kit/semaphore.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';

@@ -1,7 +1,7 @@
 import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
 import { defaultTerms, shareLimits, shareRules } from '../commands/sharing.js';
-import { definedOf } from '../../../kit/rejected-by.js';
+import { definedOf } from '../../../validation/fields.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';

@@ -11,7 +11,7 @@ import type { StorageResource } from '../../../../projections/storages/storage-c
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { StorageDeps } from '../deps.js';
 import { checkCredentials } from '../domain/bucket/connection.js';
-import { describeCorsRefusal } from '../domain/delivery/cors-failure.js';
+import { describeCorsRefusal } from '../domain/delivery/test-failure.js';
 import { corsRuleFields } from '../domain/delivery/cors-rule.js';
 import { type CdnTokenScheme, checkCdnTokenKeys, type DeliveryMode } from '../domain/delivery/delivery.js';
 import { checkConfiguration, type StorageConfiguration } from '../domain/storage/configuration.js';

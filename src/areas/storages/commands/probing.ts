@@ -1,4 +1,4 @@
-import { rejectedBy } from '../../../kit/rejected-by.js';
+import { rejectedBy } from '../../../kit/time/time-limit.js';
 import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { streamIdOf } from '../../../event-sourcing/ports/domain-event.js';

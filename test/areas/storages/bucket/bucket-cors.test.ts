@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { describeCorsRefusal } from '../../../../src/areas/storages/domain/delivery/cors-failure.js';
+import { describeCorsRefusal } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { OutgoingError, type OutgoingReply, forAccount } from '../../../../outgoing/outgoing-http.js';
 import type { BucketCalls } from '../objects/call-bucket.js';
 import type { StorageUrls } from '../signing/media-urls.js';
-import type { CorsRefusalCode } from '../../domain/delivery/cors-failure.js';
+import type { CorsRefusalCode } from '../../domain/delivery/test-failure.js';
 import { failureOfConnection, failureOfReply } from './probe-failure.js';
 import { probePages } from './probe-pages.js';
 import { readStorageError } from './provider-codes.js';
