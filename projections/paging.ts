@@ -96,11 +96,6 @@ export async function readOrderedPage<Item>(
   return listed({ items, next: next === null ? null : `${sort} ${next}` });
 }
 
-/** Makes the schema of an object without other fields, which the published document names. */
-export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
-  return z.strictObject(shape).meta({ id });
-}
-
 /** Makes the reply schema of a list. The list of `Asset` has the id `AssetPage`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   const page = z.strictObject({

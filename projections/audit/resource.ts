@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { instant } from '../../src/validation/fields.js';
-import { namedObject } from '../paging.js';
+import { instant, namedObject } from '../../src/validation/fields.js';
 
 const json = z.record(z.string(), z.unknown());
 

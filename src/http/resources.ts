@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { sessionResource } from '../../projections/accounts/sessions/reader.js';
 import { userResource } from '../../projections/accounts/users/resource.js';
-import { instant } from '../validation/fields.js';
-import { namedObject } from '../../projections/paging.js';
+import { instant, namedObject } from '../validation/fields.js';
 
 /** `tokens` (src/areas/accounts/README.md#rules-of-an-account); times in seconds. */
 export const tokens = namedObject('Tokens', {

@@ -1,3 +1,4 @@
+import { namedObject } from '../validation/fields.js';
 import type { NamedRevisions } from '../event-sourcing/deciding/command-handler.js';
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
@@ -8,7 +9,6 @@ import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 import type { KnownDevice } from '../security/guessing/guard.js';
-import { namedObject } from '../../projections/paging.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});

@@ -57,3 +57,8 @@ export function definedOf<Fields extends object>(
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(defined) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
+
+/** Makes the schema of an object without other fields, which the published document names. */
+export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return z.strictObject(shape).meta({ id });
+}

@@ -257,7 +257,7 @@ test('Operators verify addresses and erase accounts on the command line', async 
   t.is(verified.code, 0, verified.stderr);
   t.like(dataOf(await client.get('/api/v1/auth/me', ada.headers)), { email_verified: true });
   t.regex((await run('verify', 'nobody@example.org')).stderr, /there is no account with this address/);
-  await t.throwsAsync(operate(data, 'user erase', { user_id: 'nobody' }), { message: /user_id/ });
+  await t.throwsAsync(operate(data, 'user erase', { user_id: 'no-uuid' }), { message: /user_id/ });
 
   const erasure = await run('erase', ada.userId, '--yes', '--json');
   t.is(erasure.code, 0, erasure.stderr);

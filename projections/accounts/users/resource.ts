@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { platformRole } from '../../../src/areas/accounts/domain/user/events.js';
-import { namedObject } from '../../paging.js';
 
 /** A user as they see themselves (src/areas/accounts/README.md#rules-of-an-account). */
 export const userResource = namedObject('User', {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
-import { namedObject } from '../../paging.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 
 /** The orders of a list of assets. */
 export const assetSorts = ['-created_at', 'created_at', 'name', '-name', 'size', '-size'] as const;

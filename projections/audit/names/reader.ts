@@ -1,10 +1,10 @@
+import { namedObject } from '../../../src/validation/fields.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import type { UserReader } from '../../accounts/users/reader.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
 import { sharesProjection } from '../../shares/shares/projection.js';
 import { z } from 'zod';
-import { namedObject } from '../../paging.js';
 
 /** What people call a user, a project or a share, beside the stream of its events. */
 export const auditNameResource = namedObject('AuditName', {

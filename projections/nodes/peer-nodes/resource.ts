@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { nodeHealth, nodeMode, nodeType } from '../../../src/areas/nodes/domain/node/events.js';
 import { nodeStatus } from '../../../src/areas/nodes/domain/node/fold.js';
-import { namedObject } from '../../paging.js';
 
 /** A peer node (docs/api.md#23-peer-node-item-element-of-items-in-the-peer-list). */
 export const nodeResource = namedObject('PeerNode', {

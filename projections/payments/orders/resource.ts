@@ -4,9 +4,8 @@ import { unusedReason } from '../../../src/areas/payments/domain/order/unused.js
 import { orderStatusSchema } from '../../../src/areas/payments/domain/order/fold.js';
 import { currencyCode, minorAmount } from '../../../src/areas/payments/domain/fact.js';
 import { paymentId, paymentProvider } from '../../../src/areas/payments/domain/payment.js';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { paymentDecision } from '../payment-decisions/reader.js';
-import { namedObject } from '../../paging.js';
 
 const orderFields = {
   id: entityId,

@@ -16,9 +16,8 @@ import { openDecisions, openRecord, paymentDecision, paymentRecorded } from '../
 import { type TransactionDocument, transactionsProjection } from '../transactions/projection.js';
 import { resourceOf } from '../../resource-of.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { paymentNotification } from '../../../src/areas/payments/domain/fact.js';
-import { namedObject } from '../../paging.js';
 
 /** What a platform reported. */
 const reported = {

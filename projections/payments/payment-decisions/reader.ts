@@ -1,10 +1,9 @@
 import { paymentNoteScope } from '../../../src/keys/sealing/key-scope.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { paymentAction, paymentId } from '../../../src/areas/payments/domain/payment.js';
 import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
-import { namedObject } from '../../paging.js';
 
 /** An operator's decision on a payment, as documents contain it: with the sealed note. */
 export type DecisionEntry = Readonly<Omit<DecisionResource, 'note'>> & {

@@ -1,10 +1,10 @@
 import type { Page } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
-import { namedObject, pageOfEntries } from '../../paging.js';
+import { pageOfEntries } from '../../paging.js';
 import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { scope } from '../../../src/areas/projects/domain/role.js';
 
 /** An API key as it is listed (src/areas/projects/README.md#api-keys). */

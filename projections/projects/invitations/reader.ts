@@ -3,10 +3,9 @@ import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/view
 import { type ProjectDocument, projectsProjection } from '../projects/projection.js';
 import type { UserReader } from '../../accounts/users/reader.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { offerKind } from '../../../src/areas/projects/domain/project/events.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
-import { namedObject } from '../../paging.js';
 
 /** An invitation or an offer as the person sees it whom it is addressed to (src/areas/projects/README.md#offers). */
 export const invitationResource = namedObject('Invitation', {

@@ -2,7 +2,7 @@ import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { type DocumentsAfter, documentAfter } from '../../resource-of.js';
 import { matchesOf } from '../../filtered-page.js';
-import { namedObject, pageOfEntries } from '../../paging.js';
+import { pageOfEntries } from '../../paging.js';
 import {
   invitationExpiry,
   openAt,
@@ -18,7 +18,7 @@ import { projectsProjection } from '../projects/projection.js';
 import type { ProjectAccess } from '../projects/reader.js';
 import type { UserReader, UserResource } from '../../accounts/users/reader.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { role } from '../../../src/areas/projects/domain/role.js';
 
 /** A member of a project, or an invited person (src/areas/projects/README.md#members). */

@@ -7,9 +7,8 @@ import { type ProjectDocument, projectsProjection } from './projection.js';
 import { hasWords, searchedWords } from '../../words.js';
 import { type CreationPage, filteredPage } from '../../filtered-page.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { accentColor } from '../../../src/areas/projects/domain/project/events.js';
-import { namedObject } from '../../paging.js';
 
 /** A project as one member sees it (src/areas/projects/README.md#rules-of-a-project). */
 export const projectResource = namedObject('Project', {

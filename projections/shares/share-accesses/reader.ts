@@ -2,8 +2,7 @@ import type { ViewDocument, Views } from '../../../src/event-sourcing/views/view
 import { type CreationPage, firstIdOf, lastIdOf, matchingPage, pageFrom } from '../../filtered-page.js';
 import { type ShareAccessDocument, shareAccessesProjection } from './projection.js';
 import { z } from 'zod';
-import { entityId, instant } from '../../../src/validation/fields.js';
-import { namedObject } from '../../paging.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 
 /** One opening of a share (src/areas/shares/README.md#share-verification). */
 export const shareAccessResource = namedObject('ShareAccess', {

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { CdnTokenScheme } from '../../../src/areas/storages/domain/delivery/delivery.js';
-import { entityId, instant } from '../../../src/validation/fields.js';
+import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
 import { storageProvider } from '../../../src/areas/storages/domain/bucket/region.js';
 import {
   testFailureCodes,
   testWarningCode,
 } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 import { storageStatus } from '../../../src/areas/storages/domain/storage/fold.js';
-import { namedObject } from '../../paging.js';
 
 /** A storage (docs/api.md#21-storage-configuration-response-object). No reply carries credentials. */
 export const storageResource = namedObject('Storage', {

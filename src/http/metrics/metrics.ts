@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { gaugesOf } from '../../observing/gauges.js';
 import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 
 interface RequestMeasurement {
@@ -37,14 +38,9 @@ export function makeHttpMetrics(registry: Registry) {
     registers: [registry],
   });
   let openConnections = (): Promise<number> => Promise.resolve(0);
-  new Gauge({
-    name: 'stowage_http_connections',
-    help: 'Open connections of the listener for requests.',
-    registers: [registry],
-    async collect() {
-      this.set(await openConnections());
-    },
-  });
+  gaugesOf(registry)('stowage_http_connections', 'Open connections of the listener for requests.', () =>
+    openConnections(),
+  );
   for (const cause of ['undecodable_event', 'store_damaged', 'defect']) failures.inc({ cause }, 0);
   const secrets = new Counter({
     name: 'stowage_secrets_refused_total',
@@ -90,15 +86,12 @@ export function registerLimiterMetrics(
   registry: Registry,
   limiter: { readonly keys: () => Readonly<Record<string, number>> },
 ): void {
-  new Gauge({
-    name: 'stowage_limiter_keys',
-    help: 'Keys that the limits of requests hold in memory, by table: closed refuses new keys when it is full, open evicts one.',
-    labelNames: ['table'],
-    registers: [registry],
-    collect() {
-      for (const [table, count] of Object.entries(limiter.keys())) this.set({ table }, count);
-    },
-  });
+  gaugesOf(registry)(
+    'stowage_limiter_keys',
+    'Keys that the limits of requests hold in memory, by table: closed refuses new keys when it is full, open evicts one.',
+    () => Object.entries(limiter.keys()).map(([table, count]) => [{ table }, count]),
+    ['table'],
+  );
 }
 
 /** Registers the requests that run, and that wait for a permit of their user, project or client. */
@@ -106,15 +99,12 @@ export function registerAdmissionMetrics(
   registry: Registry,
   admission: { readonly counts: () => Readonly<Record<'running' | 'waiting', number>> },
 ): void {
-  new Gauge({
-    name: 'stowage_http_requests',
-    help: 'Requests that run, and that wait for others of their user, project or client. Together they are at most MAX_REQUESTS.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      for (const [state, count] of Object.entries(admission.counts())) this.set({ state }, count);
-    },
-  });
+  gaugesOf(registry)(
+    'stowage_http_requests',
+    'Requests that run, and that wait for others of their user, project or client. Together they are at most MAX_REQUESTS.',
+    () => Object.entries(admission.counts()).map(([state, count]) => [{ state }, count]),
+    ['state'],
+  );
 }
 
 function causeOf(error: unknown): string {

@@ -1,5 +1,6 @@
+import { namedObject } from '../../validation/fields.js';
 import { z } from 'zod';
-import { namedObject, pageItemsMax } from '../../../projections/paging.js';
+import { pageItemsMax } from '../../../projections/paging.js';
 import type { RateLimit } from '../../security/rates/rate-limit.js';
 import { contentTag } from '../replies/reply.js';
 import { idempotencyKeyMs } from '../access/idempotency.js';

@@ -1,3 +1,4 @@
+import { namedObject } from '../../validation/fields.js';
 import { z } from 'zod';
 import { jwksCacheSeconds } from '../../security/tokens/access-tokens.js';
 import { HttpError } from '../replies/error-codes.js';
@@ -8,7 +9,6 @@ import type { PreparedBody } from '../replies/reply.js';
 import { type Route, json, routesOf } from '../route.js';
 import { makeDocsRoutes, makeGuideRoutes } from './guides.js';
 import { type HomeRouteDeps, makeHomeRoutes } from './home.js';
-import { namedObject } from '../../../projections/paging.js';
 
 const health = namedObject('Health', { status: z.literal('ok') });
 

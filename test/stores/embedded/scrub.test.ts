@@ -32,7 +32,7 @@ test('A slice of the check of read models begins no document after 8 MiB', async
 // libsql aborts the process when its thread is terminated within a call.
 test('A check of read models that ends within a slice ends no process', async (t) => {
   const path = await givenLargeDocuments(t);
-  for (let ms = 90; ms < 190; ms += 20) {
+  for (let ms = 90; ms < 190; ms += 10) {
     const ending = new AbortController();
     const checking = scrubOnce(path, ending.signal).catch((error: unknown) => error);
     await wait(ms);

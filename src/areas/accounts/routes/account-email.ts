@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { emailChangeSeconds } from '../commands/email/email-change.js';
@@ -6,7 +7,6 @@ import { noFields } from '../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
 import { emailVerificationSeconds } from '../commands/email/email-verification.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const addressRevert = namedObject('AddressRevert', {
   email: emailField.describe('The former address.'),

@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import type { SessionPasskey, TypedFactor } from '../commands/factors/second-factors.js';
@@ -9,7 +10,6 @@ import { ruled } from '../../../validation/zod-problems.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const code = z
   .string()

@@ -1,10 +1,10 @@
+import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
 import type { SignedIn } from '../commands/signing-in/passwords.js';
 import type { KnownDevices } from '../commands/signing-in/known-devices.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { isSignInCode } from '../commands/signing-in/try-login-code.js';
 import { parseEmailAddress } from '../../../validation/email-address.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 /** A valid e-mail address. The schema refuses other texts before any look-up of an account. */
 export const emailField = z

@@ -1,10 +1,10 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const credentials = namedObject('Credentials', {
   email: emailField,

@@ -1,7 +1,8 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { AccountDeps } from '../deps.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';

@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
@@ -5,7 +6,6 @@ import type { ImportCursor } from '../commands/import-assets.js';
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const wholeKeyMax = 1_024;
 

@@ -1,12 +1,11 @@
 import type { AssetCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
-import { hexDigest } from '../../../validation/fields.js';
+import { hexDigest, namedObject } from '../../../validation/fields.js';
 import { mediaLink } from '../../../http/resources.js';
 import { type Route, current, json, ok, routesOf } from '../../../http/route.js';
 import { assetParams, assetsPath } from './assets.js';
 import { uploadUrl } from '../commands/uploads/issue-upload-url.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const uploadRequest = namedObject('UploadRequest', {
   rendition: z

@@ -1,14 +1,9 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { AssetDeps } from '../deps.js';
 import type { AssetCommands } from '../commands/index.js';
 import { assetRules, checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
-import {
-  namedObject,
-  orderedQuery,
-  pageOf,
-  readOrderedPage,
-  searchText,
-} from '../../../../projections/paging.js';
+import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
 import { type Route, current, empty, finished, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';

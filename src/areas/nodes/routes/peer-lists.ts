@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import {
   type ListedNodes,
   type NodeReader,
@@ -12,7 +13,6 @@ import type { NodeCommands } from '../commands/nodes.js';
 import { z } from 'zod';
 import { nodeResource } from '../../../../projections/nodes/peer-nodes/resource.js';
 import { type Route, empty, finished, json, routesOf } from '../../../http/route.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const peerQuery = z.object({
   node_id: z

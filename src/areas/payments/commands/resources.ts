@@ -5,8 +5,7 @@ import { paymentCallbackResource } from '../../../../projections/payments/paymen
 import { orderStatusSchema } from '../domain/order/fold.js';
 import { currencyCode } from '../domain/fact.js';
 import { paymentAction, paymentId, paymentProvider } from '../domain/payment.js';
-import { entityId, instant } from '../../../validation/fields.js';
-import { namedObject } from '../../../../projections/paging.js';
+import { entityId, instant, namedObject } from '../../../validation/fields.js';
 
 /** A plan (src/areas/payments/README.md#plans-and-orders). */
 export const plan = namedObject('Plan', {

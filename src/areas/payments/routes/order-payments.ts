@@ -1,10 +1,10 @@
+import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
 import type { PaymentCommands } from '../commands/index.js';
 import { checkText } from '../../../validation/text.js';
 import { refundRequest } from '../commands/deciding/requests.js';
 import { orderPaymentWay, orderRefund } from '../commands/resources.js';
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const orderParams = z.object({ orderId: z.uuid().toLowerCase() });
 

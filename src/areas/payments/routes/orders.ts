@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
@@ -6,7 +7,7 @@ import { paymentProvider, type PaymentProviderName, platformTerms } from '../dom
 import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
 import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
 import { paymentPlatform, plan } from '../commands/resources.js';
-import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';

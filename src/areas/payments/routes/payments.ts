@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
@@ -20,7 +21,7 @@ import {
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
 import { paymentResolution } from '../commands/resources.js';
-import { matchesOf, namedObject, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
+import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
 import { type Route, json, missing, ok, routesOf } from '../../../http/route.js';

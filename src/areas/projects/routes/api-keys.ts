@@ -1,10 +1,11 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/role.js';
 import { actingOf } from '../../../http/access/credentials.js';
-import { namedObject, pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
+import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { judged, ruled } from '../../../validation/zod-problems.js';

@@ -1,10 +1,10 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { type Route, current, empty, finished, json, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const path = '/api/v1/projects/:projectId/billing-offer';
 const billingOffer = namedObject('BillingOffer', {

@@ -1,16 +1,11 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
 import { refuseKey } from '../../../http/access/credentials.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import {
-  creationQuery,
-  namedObject,
-  pageOf,
-  readCreationPage,
-  searchText,
-} from '../../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
 import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';

@@ -1,6 +1,7 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { ShareDeps } from '../deps.js';
 import { z } from 'zod';
-import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { shareAccessResource } from '../../../../projections/shares/share-accesses/reader.js';
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';

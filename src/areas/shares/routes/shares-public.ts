@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { ShareCommands } from '../commands/index.js';
 import { type OpenedShare, checkTriedPassword } from '../commands/visiting/verify-share.js';
 import { z } from 'zod';
@@ -8,7 +9,6 @@ import { ignoredQuery } from '../../../http/route-spec.js';
 import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
 export function makeSharePageRoutes(

@@ -1,7 +1,7 @@
 import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
 import { defaultTerms, shareLimits, shareRules } from '../commands/sharing.js';
-import { definedOf } from '../../../validation/fields.js';
+import { definedOf, namedObject } from '../../../validation/fields.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { ProjectAccess } from '../../../../projections/projects/projects/re
 import type { Grants } from '../../../http/access/access.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
-import { creationQuery, namedObject, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
 import {

@@ -1,3 +1,4 @@
+import { namedObject } from '../../../validation/fields.js';
 import type { StorageDeps } from '../deps.js';
 import type { StorageCommands } from '../commands/index.js';
 import { z } from 'zod';
@@ -8,7 +9,6 @@ import { storageResource } from '../../../../projections/storages/storage-config
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, current, empty, finished, json, missing, routesOf } from '../../../http/route.js';
 import { storageCredentials, storageFields, storageParams, storagesPath } from './storages.js';
-import { namedObject } from '../../../../projections/paging.js';
 
 const storageChange = namedObject('StorageChange', {
   ...storageFields,

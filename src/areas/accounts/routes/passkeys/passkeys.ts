@@ -1,3 +1,4 @@
+import { namedObject } from '../../../../validation/fields.js';
 import type { AccountDeps } from '../../deps.js';
 import { z } from 'zod';
 import type { AccountCommands } from '../../commands/index.js';
@@ -15,7 +16,6 @@ import {
   registrationResponse,
   requestOptions,
 } from './passkey-fields.js';
-import { namedObject } from '../../../../../projections/paging.js';
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 

@@ -1,3 +1,4 @@
+import { namedObject } from '../../../../validation/fields.js';
 import { z } from 'zod';
 import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -10,7 +11,6 @@ import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../add-asset.js';
 import type { Capacity } from '../capacity.js';
-import { namedObject } from '../../../../../projections/paging.js';
 
 /** A request that uploads one file of an asset. */
 export const uploadUrl = namedObject('Upload', {

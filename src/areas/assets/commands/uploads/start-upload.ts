@@ -17,7 +17,7 @@ import {
   partSizeFor,
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
-import { instant } from '../../../../validation/fields.js';
+import { instant, namedObject } from '../../../../validation/fields.js';
 import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
@@ -30,7 +30,6 @@ import type {
   MultipartFailure,
   MultipartTarget,
 } from '../../../storages/bucket/objects/multipart.js';
-import { namedObject } from '../../../../../projections/paging.js';
 
 /** A page of an upload in parts. */
 export const multipartUpload = namedObject('MultipartUpload', {

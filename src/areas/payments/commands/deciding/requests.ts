@@ -1,9 +1,9 @@
+import { namedObject } from '../../../../validation/fields.js';
 import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
 import { textPattern } from '../../../../validation/text.js';
 import { type PaymentFact, currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';
-import { namedObject } from '../../../../../projections/paging.js';
 
 /** The time and the id of a report: see `unmatchedPlace`. */
 export const unmatchedCursor = z
