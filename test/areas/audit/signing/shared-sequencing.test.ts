@@ -29,22 +29,28 @@ function givenTwo(t: ExecutionContext, seed: number) {
       return given.eventStore.subscribe(options);
     },
   };
-  let sequences: 'first' | 'second' = 'first';
+  let sequences: 'first' | 'second' | 'none' = 'first';
+  let processes: readonly AuditProcess[] = [];
   const start = (
     ...[first, second]: readonly Partial<AuditProcessOptions>[]
   ): readonly [AuditProcess, AuditProcess] => {
-    const processes = [
+    const both = [
       given.start({ isHere: () => sequences === 'first', ...first }),
       given.start({ eventStore: counted, isHere: () => sequences === 'second', ...second }),
     ] as const;
-    t.teardown(() => Promise.all(processes.map((process) => process.stop())));
-    return processes;
+    processes = both;
+    t.teardown(() => Promise.all(both.map((process) => process.stop())));
+    return both;
   };
   return {
     ...given,
     start,
     subscriptionsOfSecond: () => subscriptions,
-    move: (to: 'first' | 'second' = 'second') => {
+    /** Moves the role once the other process has ended: a pass of it that still runs takes back what the next one finds. */
+    move: async (to: 'first' | 'second' = 'second') => {
+      sequences = 'none';
+      const left = processes[to === 'second' ? 0 : 1];
+      await eventually('the other process has ended', () => left?.sequencer.stored() === null);
       sequences = to;
     },
   };
@@ -75,8 +81,7 @@ test('A process that takes the sequencing over continues the tree of the other o
   const [first, second] = start();
   await showsSigned(second, 300);
   // When the role moves, and the log grows
-  move();
-  await eventually('the first process has ended', () => first.sequencer.stored() === null);
+  await move();
   await append(500);
   // Then both show the signature of the second one
   await showsSigned(second, 800);
@@ -153,11 +158,11 @@ test('What a process found before another one sequenced takes no contradiction b
   };
   const [first, second] = start({ sweep: clean }, { sweep: differing });
   await showsSigned(first, 300);
-  move();
+  await move();
   await eventually('a contradiction', () => second.audit.status().contradiction !== null);
   const found = (await stateStore.get(findingsRecord.key))?.version;
   // When the first one sequences again, and reads a longer log
-  move('first');
+  await move('first');
   await append(500);
   await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
   await eventually('a pass', () => first.audit.status().contradiction !== null);
@@ -185,12 +190,12 @@ test('An earlier answer of a witness takes no contradiction of another process b
   });
   // and that shows the second one another history
   isRefusing = true;
-  move();
+  await move();
   await eventually('a contradiction', () => second.audit.status().contradiction !== null);
   const found = (await stateStore.get(findingsRecord.key))?.version;
   // When the first one sequences again, and the witness does not answer it
   isAway = true;
-  move('first');
+  await move('first');
   await append(500);
   await eventually('the first one reads the log', () => first.sequencer.stored()?.size === 800);
   await eventually('the first one has asked', () => first.audit.status().witnesses[0]?.problem === 'Error');
