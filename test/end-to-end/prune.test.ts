@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
@@ -48,4 +51,23 @@ test('A service that owns its read models prunes at start', async (t) => {
   t.is(await service.stop(), 0);
   t.regex(service.output(), /views that this release does not have were dropped/);
   t.deepEqual(await leftIn(directory), []);
+});
+
+test('Where the service refuses the plan, the command ends with that refusal and drops nothing', async (t) => {
+  // Given a service that does not read the views
+  const directory = givenDirectory(t);
+  const methods: (string | undefined)[] = [];
+  const service = createServer(({ method }, response) => {
+    methods.push(method);
+    response.writeHead(503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ code: 'unavailable', message: 'the views cannot be read' }));
+  }).listen(join(directory, 'control.sock'));
+  t.teardown(() => service.close());
+  await once(service, 'listening');
+  // When
+  const { code, stderr } = await runCli(directory, ['projection', 'prune', '--yes']);
+  // Then
+  t.is(code, 1);
+  t.regex(stderr, /the views cannot be read/);
+  t.deepEqual([...new Set(methods)], ['GET']);
 });

@@ -66,6 +66,16 @@ test('A requested effect happens once and is recorded, and the checkpoint reache
   t.deepEqual(scene.reports, []);
 });
 
+test('A reaction is not at the head of the log before it has read its end', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  const runner = scene.start();
+  t.like(runner.statuses()[0], { atHead: false });
+  await scene.clock.advance(0);
+  t.like(runner.statuses()[0], { atHead: true });
+  await scene.clock.run(runner.stop());
+});
+
 test('An outcome names its cause, and its ids follow from the cause', async (t) => {
   const scene = givenReactions();
   await scene.ask(1);

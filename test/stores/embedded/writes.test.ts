@@ -166,10 +166,14 @@ test.serial(
       faults: [commitFails({ when: 'hang', hangMs: 3 * writeLimitMs })],
     });
     const events = makeEvents(2);
+    const askedMs = performance.now();
+    let refusedAfterMs = Infinity;
     const hanging = eventStore.append('thing-1', 'no-stream', events);
+    hanging.catch(() => (refusedAfterMs = performance.now() - askedMs));
     await new Promise((resolve) => setTimeout(resolve, writeLimitMs / 4));
     const waiting = eventStore.append('thing-2', 'no-stream', makeEvents(1));
     await t.throwsAsync(hanging, { instanceOf: OutcomeUnknown });
+    t.true(refusedAfterMs >= writeLimitMs);
     const error = await t.throwsAsync(waiting, { instanceOf: StoreUnavailable });
     t.false(error instanceof OutcomeUnknown);
 

@@ -76,19 +76,26 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
     ...{ world, input, next, viewer, invitationId },
     end: (command: UserCommand) =>
       stores.handler.handle({ aggregate: userAggregate, id: userId }, command, next()),
-    /** Ends the sessions of the owner at the next append to the project. */
-    endAt: (moment: 'before' | 'after', command: UserCommand) => {
-      const end = () =>
-        stores.anotherProcess().handler.handle({ aggregate: userAggregate, id: userId }, command, next());
+    /** Ends the sessions of the owner at the next append to the project, and revokes the API keys where `revokes` says so. */
+    endAt: (moment: 'before' | 'after', command: UserCommand, { revokes = false } = {}) => {
+      const end = async (): Promise<void> => {
+        const { handler } = stores.anotherProcess();
+        await handler.handle({ aggregate: userAggregate, id: userId }, command, next());
+        if (!revokes) return;
+        for (const keyId of (await access()).keys)
+          await handler.handle(target, { type: 'RevokeApiKey', keyId }, next());
+      };
       if (moment === 'before') beforeAppend = end;
       else afterAppend = end;
     },
-    access: async () => {
-      const { state } = await stores.anotherProcess().handler.load(projectAggregate, resource.id);
-      if (state.status !== 'existing') throw new Error('the project exists');
-      return accessOf(state);
-    },
+    access,
   };
+
+  async function access() {
+    const { state } = await stores.anotherProcess().handler.load(projectAggregate, resource.id);
+    if (state.status !== 'existing') throw new Error('the project exists');
+    return accessOf(state);
+  }
 }
 
 type Scene = Awaited<ReturnType<typeof given>>;
@@ -168,4 +175,12 @@ test('An API key is revoked whose actor has ended before or after the append', a
       t.deepEqual(await scene.access(), before, `${how} ${moment}`);
     }
   }
+});
+
+test('An API key that was revoked with the end of its actor is not revoked again, and the answer is the same', async (t) => {
+  const scene = await given();
+  const before = await scene.access();
+  scene.endAt('after', { type: 'RevokeSessions' }, { revokes: true });
+  t.is(await outcomeOf(Promise.resolve(givings['an API key']?.(scene))), 'session_ended');
+  t.deepEqual(await scene.access(), before);
 });
