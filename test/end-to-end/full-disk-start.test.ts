@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Fault } from '../../src/stores/embedded/writing/transactions.js';
-import { makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
+import { makeServiceClient, type SignedIn } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { givenSharedStores } from '../support/servers/embedded-directory.js';
 import { givenInProcess, type ServiceInProcess } from '../support/servers/service-in-process.js';
@@ -30,9 +30,7 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   const writer = makeServiceClient(full.service.url);
   const renamed = await writer.patch(`/api/v1/projects/${project}`, { name: 'New' }, owner.headers);
   t.is(renamed.status, 503, renamed.text);
-  const created = await writer.post('/api/v1/projects', { name: 'Second' }, owner.headers);
-  t.is(created.status, 201, created.text);
-  const second = textOf(created.json(), 'id');
+  const second = await writer.makeProject(owner.headers, 'Second');
   t.is((await writer.post('/api/v1/auth/logout', {}, other.headers)).status, 503);
   await full.close();
   // When it starts again and there is still no room

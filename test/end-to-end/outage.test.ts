@@ -10,6 +10,7 @@ import {
   spawnService,
   givenDirectory,
   givenService,
+  loggedIn,
 } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { queuedMsOf } from '../support/servers/process-costs.js';
@@ -45,11 +46,7 @@ async function queuedMs(service: ServiceProcess): Promise<number> {
 
 /** Returns the messages of the log at level warn and above, without those about requests. */
 function warnings(service: ServiceProcess): readonly string[] {
-  return service
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => JSON.parse(line) as { readonly level: number; readonly msg: string })
+  return loggedIn(service.output())
     .filter(({ level, msg }) => level >= 40 && msg !== 'request failed')
     .map(({ msg }) => msg);
 }

@@ -135,7 +135,7 @@ test('A signed callback pays an order and grants its capacity, and a refund revo
 test('A paid order lets a project bind storages until the whole amount is refunded', async (t) => {
   // Given a project without the entitlement, and an order for it
   const { client, headers, send, order: place } = await givenBuyer(t, 'bea@example.org');
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   const bind = (name: string) =>
     client.post(`/api/v1/projects/${project}/storages`, storageRequest(name), headers);
   t.is((await bind('first')).status, 403);

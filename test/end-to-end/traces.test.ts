@@ -73,7 +73,7 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   await grantStorage(directory, project);
   // When a caller binds a bucket and tests it in a trace
   const traced = { ...headers, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };

@@ -3,33 +3,14 @@ import { makeServiceClient, type ServiceReply, textOf } from '../support/clients
 import { eventually } from '../support/eventually.js';
 import { givenService } from '../support/servers/service-process.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/proxies.js';
+import { noAnswers, refusedConnections } from '../support/servers/proxies.js';
 import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 
 const agent = { 'x-agent-secret': 'let-the-agents-in' };
 /** The latest reply under any fault: src/http/access/README.md#limit-of-a-request. */
 const replyMsMax = 20_000;
 
-/** How a server goes away, and how it comes back. */
-const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (proxy: TcpProxy) => void]>> = {
-  'refuses connections': [
-    (proxy) => {
-      proxy.refusing = true;
-      proxy.reset();
-    },
-    (proxy) => {
-      proxy.refusing = false;
-    },
-  ],
-  'answers nothing': [
-    (proxy) => {
-      proxy.freeze();
-    },
-    (proxy) => {
-      proxy.thaw();
-    },
-  ],
-};
+const outages = { 'refuses connections': refusedConnections, 'answers nothing': noAnswers };
 
 /** A served process on both servers, an account with an order, and calls by every kind of caller. */
 async function given(t: ExecutionContext) {

@@ -2,7 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.js';
-import { givenService, keyEnvironment, freePort, runCli } from '../support/servers/service-process.js';
+import {
+  givenService,
+  keyEnvironment,
+  freePort,
+  runCli,
+  loggedIn,
+} from '../support/servers/service-process.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 
 /** DEEP_BUDGET=1 freezes for more than a minute, so that the log reports the outage twice. */
@@ -57,15 +63,9 @@ async function given(t: ExecutionContext) {
   };
 }
 
-const lineSchema = z.looseObject({ level: z.number(), msg: z.string().optional() });
-
 /** Returns the messages of level warn and above. */
 function warnings(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => lineSchema.parse(JSON.parse(line)))
-    .flatMap(({ level, msg }) => (level >= 40 ? [msg ?? 'none'] : []));
+  return loggedIn(text).flatMap(({ level, msg }) => (level >= 40 ? [msg] : []));
 }
 
 mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {

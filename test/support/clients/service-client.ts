@@ -198,6 +198,19 @@ export async function addTotp(client: ServiceClient, headers: HeaderFields): Pro
   return dataOf(confirmed)['recovery_codes'] as readonly string[];
 }
 
+/** Registers an account with a proved address and a second factor, which may audit. */
+export async function registerAuditor(
+  client: ServiceClient,
+  directory: string,
+  { email = 'ada@example.org', password = 'Correct-Horse-7' } = {},
+): Promise<SignedIn> {
+  const auditor = await client.register(email, password);
+  await addTotp(client, auditor.headers);
+  await operate(directory, 'user verify', { email });
+  await operate(directory, 'platform-role grant', { email, role: 'auditor' });
+  return auditor;
+}
+
 /** Passes the second factor by a recovery code. */
 export async function recover(client: ServiceClient, headers: HeaderFields, code: string): Promise<void> {
   const passed = await client.post('/api/v1/auth/2fa/verify', { recovery_code: code }, headers);

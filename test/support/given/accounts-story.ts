@@ -156,7 +156,7 @@ export async function tellAccountsStory(
 }
 
 function erase(client: ServiceClient, { headers }: SignedIn): Promise<ServiceReply> {
-  return client.send('/api/v1/auth/me', { method: 'DELETE', headers: { ...headers } });
+  return client.delete('/api/v1/auth/me', headers);
 }
 
 async function expect(
