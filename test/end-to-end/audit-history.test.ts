@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { registerAuditor, asObject, makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
@@ -28,13 +29,10 @@ test('A running service shows an auditor who did what, and a project as it stood
   );
   // Then the auditor reads them in words
   const items = await list(`project=${project}`);
-  t.deepEqual(
-    items.map(({ words }) => words),
-    [
-      `User ${userId} renamed project ${project} to "Landing".`,
-      `User ${userId} created project ${project} with the name "Launch" and the owner ${userId}.`,
-    ],
-  );
+  t.deepEqual(pluck(items, 'words'), [
+    `User ${userId} renamed project ${project} to "Landing".`,
+    `User ${userId} created project ${project} with the name "Launch" and the owner ${userId}.`,
+  ]);
   // and the project as it stood before and after
   const [renamed] = items;
   const index = Number(renamed?.['index']);

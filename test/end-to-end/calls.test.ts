@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { dataOf, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { appendEvents } from '../support/given/append-events.js';
@@ -25,10 +26,7 @@ test('A request asks the event store as often as it must, and reads no stream tw
   const servers = await givenServers();
   t.teardown(() => servers.stop());
   const counts = await callsOfRequests(servers);
-  t.deepEqual(
-    counts.map(({ what }) => what),
-    Object.keys(callsMax),
-  );
+  t.deepEqual(pluck(counts, 'what'), Object.keys(callsMax));
   for (const { what, calls, streams } of counts) t.log(what, calls, streams.join());
   for (const { what, calls, streams } of counts)
     // Now and then a task of the process reads a stream meanwhile.

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { pluck } from '../support/given/pluck.js';
 import test from 'ava';
 import { Secret } from 'otpauth';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
@@ -117,7 +118,7 @@ test('Second factors, mailed codes, passwords and tokens stand nowhere in clear'
 
   // Then each call has the expected reply
   t.deepEqual(
-    statuses.map(({ status }) => status),
+    pluck(statuses, 'status'),
     [
       401, 400, 400, 401, 400, 401, 401, 401, 401, 400, 204, 200, 401, 204, 200, 401, 400, 401, 401, 401, 401,
       204,
@@ -201,10 +202,7 @@ test("The password, token and session of a share and its visitors' addresses sta
   for (let tried = 0; tried < 6; tried += 1) {
     replies.push(await client.post(`${path}/verify`, { password: wrongPassword }, from));
   }
-  t.deepEqual(
-    replies.map(({ status }) => status),
-    [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
-  );
+  t.deepEqual(pluck(replies, 'status'), [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429]);
   // and the owner, whose address is proved, mails the link
   const person = { kind: 'person', userId } as const;
   const owner = {

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import type { Limits } from '../../src/config/config.js';
 import {
   asObject,
@@ -84,10 +85,7 @@ test('An invited address receives a mail, and its owner becomes a member by prov
   await eventually('Bob is a member', async () => (await client.get(url, bob.headers)).status === 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
   const members = await membersOf(owner.headers);
-  t.deepEqual(
-    members.map(({ status }) => status),
-    ['active', 'active'],
-  );
+  t.deepEqual(pluck(members, 'status'), ['active', 'active']);
   await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
 });
 
@@ -133,10 +131,7 @@ test('One of two owners stays when both leave at once over HTTP, and ownership i
   t.is((await client.send(accept, { method: 'POST', headers: { ...bob.headers } })).status, 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'owner', billed_to: owner.userId });
   const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
-  t.deepEqual(
-    outcomes.map(({ status }) => status),
-    [409, 204],
-  );
+  t.deepEqual(pluck(outcomes, 'status'), [409, 204]);
 });
 
 test('An address that is invited repeatedly receives as many mails as the limit allows', async (t) => {

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { openTestStore, startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   asObject,
@@ -101,8 +102,5 @@ test('A requested code arrives by mail and signs in, and the reply takes at leas
       [[email], 'What others may have set up in your account is void'],
     ],
   );
-  t.deepEqual(
-    smtp.confirmations.map(({ to }) => to),
-    [[email]],
-  );
+  t.deepEqual(pluck(smtp.confirmations, 'to'), [[email]]);
 });

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { pluck } from '../support/given/pluck.js';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.js';
@@ -87,7 +88,7 @@ mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
     const shown = await runCli(service.directory, ['status', '--json'], environment);
     t.is(shown.code, 0);
     t.deepEqual(
-      status.parse(JSON.parse(shown.stdout)).components.map(({ name }) => name),
+      pluck(status.parse(JSON.parse(shown.stdout)).components, 'name'),
       before.status.components.map(({ name }) => name),
     );
     // When MongoDB freezes while clients send requests

@@ -155,6 +155,16 @@ export async function startInProcess(options: {
   };
 }
 
+/** Returns the error with which a start fails, or null when it succeeds. */
+export async function refusalOfStart(options: Parameters<typeof startInProcess>[0]): Promise<unknown> {
+  try {
+    await (await startInProcess(options)).close();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
 /** Starts the service for a test, whose end stops it. Default: on a new data directory. */
 export async function givenInProcess(
   t: ExecutionContext,
