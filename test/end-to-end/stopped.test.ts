@@ -117,7 +117,6 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   const metricsPort = await freePort();
   const service = await givenService(t, {
     directory,
-    port: await freePort(),
     environment: {
       ...keyEnvironment,
       METRICS_PORT: String(metricsPort),
