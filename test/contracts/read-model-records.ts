@@ -1,4 +1,5 @@
 import type { TestFn } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 
 import { wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 import {
@@ -245,9 +246,6 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     const names = Array.from({ length: 401 }, (_, n) => `r/${String(n).padStart(3, '0')}`);
     await Promise.all(names.map(async (name) => putRecord(store, name, {}, null)));
     const listed = await listRecords(store, 'r/');
-    t.deepEqual(
-      listed.map(({ name }) => name),
-      names,
-    );
+    t.deepEqual(pluck(listed, 'name'), names);
   });
 }
