@@ -2,12 +2,11 @@ import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type GenerationRecord, type Generations, registryStaleAfterMs } from './generations.js';
-import { type AnyView, collectionName, isTally } from '../projection.js';
+import { type AnyView, collectionName, isTally, totalOf } from '../projection.js';
 import { isReached } from '../../feeding/projectors/projector.js';
 import type { ReadModelStore, StoredDocument } from '../../ports/read-model-store.js';
 import { dropGeneration } from './prune-views.js';
 import { isDeepStrictEqual } from 'node:util';
-import { totalOf } from '../totals.js';
 
 /**
  * The least duration of each phase of a rebuild. It is longer than a process uses a stale registry, so in the next phase
