@@ -9,23 +9,34 @@ const lookMs = 60_000;
 
 /** Runs what one of the processes does once a day, until the signal aborts. */
 export async function runDailyTasks(services: Services, signal: AbortSignal): Promise<void> {
-  const { logger } = services.log;
-  const tasks = [
-    repeat(() => reconcile(services), 'the reconciliation with a payment platform failed; retrying'),
-  ];
+  const { clock, availability, log } = services;
+  const { logger } = log;
   const mailReviews = reviewMailsOf(services);
-  if (mailReviews !== null)
-    tasks.push(repeat(mailReviews, 'the mail to operators was not requested; it is tried again'));
-  await Promise.all(tasks);
+  await Promise.all([
+    repeat(
+      () => reconcile(services),
+      (level, error) => {
+        logger[level]({ error }, 'the reconciliation with a payment platform failed; retrying');
+      },
+    ),
+    mailReviews === null
+      ? undefined
+      : repeat(mailReviews, (level, error) => {
+          logger[level]({ error }, 'the mail to operators was not requested; it is tried again');
+        }),
+  ]);
 
   /** A failure is a line in the log, and the next look tries again. */
-  async function repeat(look: () => Promise<void>, failed: string): Promise<void> {
+  async function repeat(
+    look: () => Promise<void>,
+    onFailed: (level: ReturnType<typeof levelOf>, sentence: string) => void,
+  ): Promise<void> {
     while (!signal.aborted) {
       await look().catch((error: unknown) => {
-        logger[levelOf(services.availability, error)]({ error: sentenceOf(error) }, failed);
+        onFailed(levelOf(availability, error), sentenceOf(error));
       });
       // The abort ends the wait.
-      await services.clock.sleep(lookMs, signal).catch(() => undefined);
+      await clock.sleep(lookMs, signal).catch(() => undefined);
     }
   }
 }

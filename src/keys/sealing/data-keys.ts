@@ -40,9 +40,6 @@ export interface RewrapReport {
   readonly byMasterKey: ReadonlyMap<string, number>;
 }
 
-/** Data keys, one for each lasting scope. A master key wraps them in the state store. */
-export type DataKeys = ReturnType<typeof makeDataKeys>;
-
 export interface DataKeysDeps {
   readonly stateStore: StateStore;
   readonly masterKeys: Keyring;
@@ -50,6 +47,7 @@ export interface DataKeysDeps {
   readonly randomBytes: RandomBytes;
 }
 
+/** Makes data keys, one for each lasting scope. A master key wraps them in the state store. */
 export function makeDataKeys(deps: DataKeysDeps) {
   const { stateStore, masterKeys, clock, randomBytes } = deps;
   const cache = makeLru<{ readonly found: Buffer | 'destroyed'; readonly readAt: number }>(cacheEntriesMax);
