@@ -34,8 +34,8 @@ function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly
   return [...mismatches, ...unused].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Returns a mismatch's place in the list of all: orders by age, then the mismatches of one by id. */
-export function reviewPlace({ order_id: orderId, id }: Pick<ReviewResource, 'order_id' | 'id'>): string {
+/** Returns a mismatch's position in the list of all: orders by age, then the mismatches of one by id. */
+export function reviewPosition({ order_id: orderId, id }: Pick<ReviewResource, 'order_id' | 'id'>): string {
   return `${orderId}/${id}`;
 }
 
@@ -85,7 +85,7 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       orders.get(orderId),
       orders.find({ where, after: orderId, limit }),
     ]);
-    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
+    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPosition(item) > after);
     return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
   };
   return {
@@ -125,7 +125,7 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       );
       return { items: items.map((document) => present(document).resource), next };
     },
-    /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
+    /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPosition` */
     inReview,
     /** Counts the first `limit` of them by reason; 0 for a reason without one. */
     reviewReasons: async (limit: number) => {

@@ -27,7 +27,7 @@ import {
   mailAddressChanges,
   releaseLeftAddresses,
 } from '../../areas/accounts/commands/email/email-change.js';
-import type { AnyProjection } from '../../event-sourcing/views/projection.js';
+import type { Projection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
 import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/projection-runner.js';
@@ -118,7 +118,7 @@ export function makeReactions(
 ): readonly AnyReaction[] {
   const { commands, readers, clock } = services;
   const caughtUp =
-    (...views: readonly AnyProjection[]) =>
+    (...views: readonly Projection[]) =>
     (position: Position): boolean =>
       views.every((view) => runner.shows(view, position));
   return [

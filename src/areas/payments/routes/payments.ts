@@ -2,11 +2,11 @@ import { namedObject } from '../../../validation/fields.js';
 import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
+import { reviewPosition } from '../../../../projections/payments/orders/reader.js';
 import {
   type UnmatchedResource,
   paymentCallbackResource,
-  unmatchedPlace,
+  unmatchedPosition,
   unmatchedResource,
 } from '../../../../projections/payments/payment-callbacks/reader.js';
 import {
@@ -64,7 +64,7 @@ export function makePaymentRoutes(
           await readPage<UnmatchedResource>(
             query,
             (page) => paymentCallbacks.unmatched(page),
-            unmatchedPlace,
+            unmatchedPosition,
             matchesOf({ provider, reason }),
           ),
         ),
@@ -78,7 +78,7 @@ export function makePaymentRoutes(
           await readPage<ReviewResource>(
             query,
             (page) => orders.inReview(page),
-            reviewPlace,
+            reviewPosition,
             matchesOf({ provider, reason, order_id }),
           ),
         ),

@@ -5,11 +5,11 @@ import { textPattern } from '../../../../validation/text.js';
 import { type PaymentFact, currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';
 
-/** The time and the id of a report: see `unmatchedPlace`. */
+/** The time and the id of a report: see `unmatchedPosition`. */
 export const unmatchedCursor = z
   .string()
   .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}@[0-9]{1,9}$/);
-/** The id of an order and the name of a mismatch: see `reviewPlace`. */
+/** The id of an order and the name of a mismatch: see `reviewPosition`. */
 export const reviewCursor = z
   .string()
   .regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}(?:@[0-9]{1,9})?\.[0-9]{1,2}$/);

@@ -5,7 +5,7 @@ import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { paymentNoteScope } from '../../../../keys/sealing/key-scope.js';
 import type { Sealer } from '../../../../keys/sealing/sealer.js';
 import { steadyMsOf } from '../../../../kit/time/clock.js';
-import { unmatchedPlace } from '../../../../../projections/payments/payment-callbacks/reader.js';
+import { unmatchedPosition } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import { isRejection } from '../../../shared/rejections.js';
@@ -188,7 +188,7 @@ export function makeDismissing(
 
     function nextAfter(last: (typeof waiting)[number] | undefined, isCut: boolean): string | null {
       const hasMore = isCut || waiting.length === pageSize;
-      return last !== undefined && hasMore && isEarly(last) ? unmatchedPlace(last) : null;
+      return last !== undefined && hasMore && isEarly(last) ? unmatchedPosition(last) : null;
     }
 
     function isEarly({ received_at }: { readonly received_at: string }): boolean {
