@@ -59,9 +59,6 @@ export interface CaptureRequest {
   readonly idempotencyKey: string;
 }
 
-/** A platform accepted a refund. Its callback confirms the refund and moves the order. */
-export type MadeRefund = { readonly refundId: string; readonly status: 'pending' | 'succeeded' };
-
 /**
  * What the service asks one platform to do. Outgoing calls go through the guarded client: 5 s, no redirect, and a retry
  * has the same idempotency key.
@@ -74,6 +71,9 @@ export interface PaymentMaker {
    * @throws PlatformError
    */
   readonly capture?: (request: CaptureRequest) => Promise<void>;
-  /** Absent: the platform has no call for it, or its credentials are not set. @throws PlatformError */
-  readonly refund?: (request: RefundRequest) => Promise<MadeRefund>;
+  /**
+   * Returns the platform's id of a refund that it took on. Its callback confirms the refund and moves the order. Absent: the platform
+   * has no call for it, or its credentials are not set. @throws PlatformError
+   */
+  readonly refund?: (request: RefundRequest) => Promise<string>;
 }

@@ -11,7 +11,7 @@ import { type PlacedOrder, orderAggregate } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
 import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
-import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
+import type { PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
 import { askPlatform } from '../platforms.js';
 import type { refundRequest } from './requests.js';
 import { sealPaymentNote } from './resolving.js';
@@ -51,12 +51,11 @@ export function makeRefunding(deps: PaymentDeps) {
       callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${capture.provider}`,
       idempotencyKey: id,
     };
-    const made = await askPlatform(
+    const refundId = await askPlatform(
       { provider: capture.provider, work: 'make a refund' },
       () => refundOrRecord(orderId, { makeRefund, request }, context),
       onFailure,
     );
-    const { refundId } = made;
     const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
     await handler.handle(checkoutAggregate.at(orderId), accepted, stepContext(context, 'accepted'));
     const { amount, currency, transaction_id } = refund;
@@ -68,7 +67,7 @@ export function makeRefunding(deps: PaymentDeps) {
     orderId: string,
     input: { readonly makeRefund: NonNullable<PaymentMaker['refund']>; readonly request: RefundRequest },
     context: CommandContext,
-  ): Promise<MadeRefund> {
+  ): Promise<string> {
     const { makeRefund, request } = input;
     try {
       return await makeRefund(request);

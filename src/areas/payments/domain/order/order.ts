@@ -147,8 +147,7 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
 function unlessFull(order: PlacedOrder, reported: ReportedFact, events: readonly OrderEvent[]): Effect {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
   if (!movesMoney(reported.fact)) return 'full';
-  const { provider } = reported;
-  const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
+  const excess = unlessSeen(order, mismatch(reported, 'too_many_reports', order));
   if (excess.length === 0) return [];
   return order.mismatches.length > 0 ? 'full' : excess;
 }

@@ -51,11 +51,8 @@ test('A refund in two parts is made once under each key, and is confirmed', asyn
   platform.will('drops');
   const first = await maker.refund?.(refundOf(1_900, 'refund-1'));
   // then: the second try finds it done, so Alipay says that no money moved now
-  t.deepEqual(first, { refundId: 'refund-1', status: 'pending' });
-  t.deepEqual(await maker.refund?.(refundOf(5_000, 'refund-2')), {
-    refundId: 'refund-2',
-    status: 'succeeded',
-  });
+  t.is(first, 'refund-1');
+  t.is(await maker.refund?.(refundOf(5_000, 'refund-2')), 'refund-2');
   t.deepEqual(platform.refundsOf(order), { 'refund-1': 1_900, 'refund-2': 5_000 });
   const { facts } = await factsOf(provider, platform.reportRefund(order));
   t.deepEqual(pluck(facts, 'fact'), [

@@ -180,8 +180,7 @@ test('A refund gives back a part once for each key, and never more than was paid
   await capture(reference, 'capture');
 
   const first = await refund(400, 'refund-1');
-  t.deepEqual(await refund(400, 'refund-1'), first);
-  t.is(first.status, 'succeeded');
+  t.is(await refund(400, 'refund-1'), first);
   t.is(order.refunded, 400);
   t.is(await failureOf(refund(600, 'refund-2')), 'refused REFUND_AMOUNT_EXCEEDED');
 });

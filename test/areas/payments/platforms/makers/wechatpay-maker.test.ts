@@ -39,14 +39,8 @@ for (const [name, subMchId] of [
       facts: [{ order_number: order, fact: paid }],
     });
     // when
-    t.deepEqual(await maker.refund?.(refundOf(1_900, 'refund-1')), {
-      refundId: 'refund-1',
-      status: 'pending',
-    });
-    t.deepEqual(await maker.refund?.(refundOf(1_900, 'refund-1')), {
-      refundId: 'refund-1',
-      status: 'pending',
-    });
+    t.is(await maker.refund?.(refundOf(1_900, 'refund-1')), 'refund-1');
+    t.is(await maker.refund?.(refundOf(1_900, 'refund-1')), 'refund-1');
     await maker.refund?.(refundOf(5_000, 'refund-2'));
     // then
     t.deepEqual(platform.refundsOf(order), ['refund-1', 'refund-2']);
