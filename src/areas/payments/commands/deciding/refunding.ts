@@ -5,10 +5,9 @@ import { checkText } from '../../../../validation/text.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate, rejectCheckout } from '../../domain/checkout/checkout.js';
-import { refundedOf, takenOf } from '../../domain/order/facts.js';
+import { refundedOf, sum, takenOf } from '../../domain/order/facts.js';
 import { orderNumber } from '../../domain/payment-ids.js';
-import { type PlacedOrder, orderAggregate } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { type PlacedOrder, orderAggregate, placed } from '../../domain/order/order.js';
 import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
 import type { PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
@@ -106,8 +105,7 @@ export function makeRefunding(deps: PaymentDeps) {
   }
 
   async function paymentOf({ order_id: orderId }: RefundOrderInput, transactionId: string | undefined) {
-    const { state: order } = await handler.load(orderAggregate, orderId);
-    if (order.status === 'absent') return rejectOrder('order_not_found', 'there is no such order');
+    const order = placed((await handler.load(orderAggregate, orderId)).state);
     const named = order.captures
       .filter(isNamed)
       .filter(({ transaction_id }) => transactionId === undefined || transaction_id === transactionId);
@@ -166,8 +164,4 @@ function remainingOf(
   function isReported(refundId: string | undefined): boolean {
     return reported.some(({ id }) => id === refundId);
   }
-}
-
-function sum(items: readonly { readonly amount: number }[]): number {
-  return items.reduce((total, { amount }) => total + amount, 0);
 }

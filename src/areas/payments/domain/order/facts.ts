@@ -269,6 +269,6 @@ export function hasValidCapture(transaction: TransactionFacts): boolean {
   });
 }
 
-function sum(items: readonly { readonly amount: number }[]): number {
+export function sum(items: readonly { readonly amount: number }[]): number {
   return items.reduce((total, { amount }) => total + amount, 0);
 }

@@ -200,7 +200,8 @@ export function canTakeMoney(order: PlacedOrder, now: Date): boolean {
   return waits && new Date(order.expires_at) > now;
 }
 
-function placed(state: OrderState): PlacedOrder {
+/** Returns the order. @throws CommandRejected order_not_found */
+export function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }
 

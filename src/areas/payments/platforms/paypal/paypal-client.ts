@@ -71,17 +71,13 @@ export type PayPalClient = ReturnType<typeof makePayPalClient>;
 
 type Token = { readonly text: string; readonly endsAtMs: number };
 
-const publicUrls: Readonly<Record<PayPalEnvironment, string>> = {
+/** The bases of PayPal's addresses. */
+export const paypalUrls: Readonly<Record<PayPalEnvironment, string>> = {
   live: 'https://api-m.paypal.com',
   sandbox: 'https://api-m.sandbox.paypal.com',
 };
 /** A token is not used in its last minute: the clocks may differ, and a call may wait. */
 const marginMs = 60_000;
-
-/** Returns the base of PayPal's addresses. */
-export function paypalUrlOf(environment: PayPalEnvironment): string {
-  return publicUrls[environment];
-}
 
 /**
  * Makes the client of PayPal's REST API. Its token ("Get an access token", client credentials) serves all calls until

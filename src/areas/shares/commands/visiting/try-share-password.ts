@@ -1,6 +1,11 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { type ProtectedShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
+import {
+  mayReportAgain,
+  type ProtectedShare,
+  shareAggregate,
+  throttledEveryMs,
+} from '../../domain/share/share.js';
 import type { PasswordClass } from '../../domain/share/password.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
@@ -91,7 +96,7 @@ export function makeTrySharePassword(deps: ShareDeps) {
     context: CommandContext,
   ): void {
     const now = clock.now();
-    if (throttled_at !== null && now.getTime() - throttled_at.getTime() < throttledEveryMs) return;
+    if (!mayReportAgain(throttled_at, throttledEveryMs, now)) return;
     background.startOnce(`throttled ${shareId}`, 'the throttling of a share was not recorded', async () => {
       const command = { type: 'RecordThrottled', failures: Math.max(1, recent), now } as const;
       await handler.handle(shareAggregate.at(shareId), command, context);
