@@ -3,9 +3,16 @@ import { readChinaTime } from './alipay-callbacks.js';
 import { type AlipayClient, type AlipaySigner, signAlipayCall } from './alipay-client.js';
 import { chinaTime, decimalAmount, yuan } from '../money.js';
 import { type Fields, at, textAt } from '../calls/parsing.js';
-import { type MadePayment, type PaymentMaker, type PaymentRequest, PlatformError } from '../payment-maker.js';
+import {
+  type AskedForRefund,
+  type MadePayment,
+  type OrderQueries,
+  type PaymentMaker,
+  type PaymentRequest,
+  PlatformError,
+  type QueriedPayment,
+} from '../payment-maker.js';
 import { unreadableReply } from '../calls/platform-calls.js';
-import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 
 /**
@@ -63,7 +70,7 @@ export function makeAlipayMaker(deps: {
 export function makeAlipayQueries(deps: {
   readonly client: AlipayClient;
   readonly sellerId: string;
-}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+}): OrderQueries {
   const { client, sellerId } = deps;
   return { query, queryRefund };
 

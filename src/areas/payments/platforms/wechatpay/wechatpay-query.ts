@@ -1,8 +1,12 @@
 import type { PaymentFact } from '../../domain/fact.js';
 import { type Fields, at, textAt, timeAt } from '../calls/parsing.js';
 import { unreadableReply } from '../calls/platform-calls.js';
-import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
-import { PlatformError } from '../payment-maker.js';
+import {
+  type AskedForRefund,
+  type OrderQueries,
+  PlatformError,
+  type QueriedPayment,
+} from '../payment-maker.js';
 import type { WechatPayClient } from './wechatpay-client.js';
 import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 import { isOurResource, moneyAt, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
@@ -19,7 +23,7 @@ export function paymentsPath({ subMchId }: WechatPayMerchant): string {
 export function makeWechatPayQueries(deps: {
   readonly merchant: WechatPayMerchant;
   readonly client: WechatPayClient;
-}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+}): OrderQueries {
   const { merchant, client } = deps;
   const { mchId, subMchId } = merchant;
   return { query, queryRefund };
