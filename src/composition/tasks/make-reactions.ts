@@ -47,11 +47,11 @@ import { mailEmailVerifications } from '../../areas/accounts/commands/email/emai
 import { mailMemberNotices } from '../../areas/projects/commands/member-messages.js';
 import { mailLoginCodes } from '../../areas/accounts/commands/signing-in/login-codes.js';
 import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
-import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
 import {
+  makeMailShareGuessing,
   makeMailShareOpening,
   makeRequestOpeningNotices,
-} from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
+} from '../../areas/shares/commands/mails/mail-sharer.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
 function makeMailReactions(services: Services): readonly AnyReaction[] {
