@@ -176,7 +176,7 @@ export async function givenInProcess(
   return service;
 }
 
-/** Starts two services over the same stores, each with queues and caches of its own. They end with the test. */
+/** Starts two services over the same stores, which share no queue and no cache. They end with the test. */
 export async function givenTwoInProcess(
   t: ExecutionContext,
   options: Partial<Parameters<typeof startInProcess>[0]> = {},
