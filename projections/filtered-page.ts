@@ -10,7 +10,7 @@ export interface CreationPage extends Page {
   readonly descending: boolean;
 }
 
-/** Items of a page, and the place from which on the next page is; null on the last one. */
+/** Items of a page, and the position from which on the next page is; null on the last one. */
 export interface FilteredPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
@@ -18,19 +18,19 @@ export interface FilteredPage<Item> {
 
 /** A list in one order, of which a page shows the items that match. */
 export interface OrderedList<Item> {
-  /** Reads the items after a place. It returns fewer than `limit` only at the end of the list. */
+  /** Reads the items after a position. It returns fewer than `limit` only at the end of the list. */
   readonly read: (page: Page) => readonly Item[] | Promise<readonly Item[]>;
-  readonly placeOf: (item: Item) => string;
+  readonly positionOf: (item: Item) => string;
   /** Null for all items: the page then reads as many as it needs. */
   readonly matches: ((item: Item) => boolean) | null;
   /** Returns whether this item and all after it do not match. */
   readonly isPast?: (item: Item) => boolean;
 }
 
-/** Reads a page of the items that match. `page.after` is the place of the last item of the page before. */
+/** Reads a page of the items that match. `page.after` is the position of the last item of the page before. */
 export async function matchingPage<Item>(
   { limit, after }: Page,
-  { read, placeOf, matches, isPast }: OrderedList<Item>,
+  { read, positionOf, matches, isPast }: OrderedList<Item>,
 ): Promise<FilteredPage<Item>> {
   const wanted = matches === null ? limit + 1 : examinedMax;
   const items: Item[] = [];
@@ -42,12 +42,12 @@ export async function matchingPage<Item>(
       if (items.length === limit) return { items, next: at ?? null };
       items.push(item);
     }
-    at = placeOf(item);
+    at = positionOf(item);
   }
   return { items, next: found.length < wanted ? null : (at ?? null) };
 }
 
-/** Returns a page after a place; from the beginning where there is none. */
+/** Returns a page after a position; from the beginning where there is none. */
 export function pageFrom(after: string | undefined, limit: number): Page {
   return after === undefined ? { limit } : { limit, after };
 }
@@ -64,7 +64,7 @@ export function filteredPage<Document extends JsonObject>(
   const query = { ...(where === undefined ? {} : { where }), descending };
   return matchingPage(pageFrom(after, limit), {
     read: (page) => view.find({ ...query, ...page }),
-    placeOf: ({ id }) => id,
+    positionOf: ({ id }) => id,
     matches,
   });
 }

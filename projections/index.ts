@@ -1,4 +1,4 @@
-import type { AnyProjection, AnyView } from '../src/event-sourcing/views/projection.js';
+import type { Projection, AnyView } from '../src/event-sourcing/views/projection.js';
 import { assetsProjection } from './assets/assets/projection.js';
 import { ordersProjection } from './payments/orders/projection.js';
 import { peerNodesProjection } from './nodes/peer-nodes/projection.js';
@@ -16,7 +16,7 @@ import { usageTally } from './assets/usage/projection.js';
 import { usersProjection } from './accounts/users/projection.js';
 
 /** The views whose documents fold one stream each. */
-export const projections: readonly AnyProjection[] = [
+export const projections: readonly Projection[] = [
   usersProjection,
   sessionsProjection,
   projectsProjection,

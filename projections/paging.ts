@@ -20,14 +20,14 @@ export { matchesOf } from './filtered-page.js';
 export const pageItemsMax = 200;
 
 /**
- * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `place`.
- * @param written how the cursor of a place is written
+ * Makes the schema of `?limit=` and `?cursor=` for a list that is ordered by `position`.
+ * @param written how the cursor of a position is written
  * @param cursorId names the parameter in the published document; other for each `written`
  */
 export function pageQueryBy(
-  place: z.ZodType<string>,
+  position: z.ZodType<string>,
   written = /^[A-Za-z0-9_-]{1,256}$/,
-  cursorId = 'PlaceCursor',
+  cursorId = 'PositionCursor',
 ) {
   return z.object({
     limit: z.coerce
@@ -41,7 +41,7 @@ export function pageQueryBy(
       .string()
       .regex(written)
       .transform((cursor, ctx) => {
-        const parsed = place.safeParse(Buffer.from(cursor, 'base64url').toString('latin1'));
+        const parsed = position.safeParse(Buffer.from(cursor, 'base64url').toString('latin1'));
         if (parsed.success) return parsed.data;
         ctx.addIssue({ code: 'custom', message: 'is not the next_cursor of a list' });
         return z.NEVER;
@@ -71,15 +71,15 @@ export async function readCreationPage<Item>(
   return listed(await read({ ...pageFrom(cursor, limit), descending }));
 }
 
-/** A place in a list with several orders begins with its order and the id of an item. */
-const orderedPlace = z
+/** A position in a list with several orders begins with its order and the id of an item. */
+const orderedPosition = z
   .string()
   .transform((bytes) => Buffer.from(bytes, 'latin1').toString())
   .refine((text) => /^-?[a-z_]+ [0-9a-f-]{36}/.test(text));
 
 /** Makes the query of a list with several orders, the first of which is the default. */
 export function orderedQuery<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
-  return pageQueryBy(orderedPlace, /^[A-Za-z0-9_-]{48,800}$/, 'OrderedCursor').extend({
+  return pageQueryBy(orderedPosition, /^[A-Za-z0-9_-]{48,800}$/, 'OrderedCursor').extend({
     sort: z.enum(sorts).default(sorts[0]).describe('`-` is for descending.'),
   });
 }
@@ -108,17 +108,17 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 
 /**
  * Reads the page that a query names.
- * @param read reads the items after a place
- * @param placeOf returns an item's place in the list; by default its id
+ * @param read reads the items after a position
+ * @param positionOf returns an item's position in the list; by default its id
  * @param matches by default, null: all items
  */
 export async function readPage<Item extends { readonly id: string }>(
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
   read: (page: Page) => readonly Item[] | Promise<readonly Item[]>,
-  placeOf: (item: Item) => string = ({ id }) => id,
+  positionOf: (item: Item) => string = ({ id }) => id,
   matches: ((item: Item) => boolean) | null = null,
 ): Promise<Listed<Item>> {
-  return listed(await matchingPage(pageFrom(cursor, limit), { read, placeOf, matches }));
+  return listed(await matchingPage(pageFrom(cursor, limit), { read, positionOf, matches }));
 }
 
 /** The body of a list. An alias, because only an alias is assignable to JSON. */

@@ -11,7 +11,7 @@ const capital = /\p{Lu}/u;
 interface ReadName {
   /** Without capitals, accents and all that is no letter or digit; a space for each gap. */
   readonly text: string;
-  /** The places in `text` at which a word begins, in order. */
+  /** The indexes in `text` at which a word begins, in order. */
   readonly starts: readonly number[];
 }
 

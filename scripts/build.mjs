@@ -133,6 +133,10 @@ async function buildProgram() {
     },
   });
   await build({ ...common, entryPoints: verifierEntry });
+  copyFileSync(
+    join(root, 'src/security/passwords/common-passwords.txt'),
+    join(compiled, 'common-passwords.txt'),
+  );
   return metafile;
 }
 

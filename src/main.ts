@@ -1,11 +1,6 @@
 import { Registry } from 'prom-client';
 import { type Health, makeHealth } from './observing/health.js';
-import {
-  makeStoreWatch,
-  type Ping,
-  type StoreLink,
-  type StoreWatch,
-} from './observing/stores/store-watch.js';
+import { makeStoreWatch, type StoreLink, type StoreWatch } from './observing/stores/store-watch.js';
 import { makeHttp } from './composition/http.js';
 import { missingCopies, runAudit } from './composition/tasks/audit.js';
 import { type Print, listening, openTerminal, requireSoleOwner, sentenceOf } from './composition/starting.js';
@@ -46,9 +41,6 @@ interface Ending {
   readonly reason: string;
 }
 
-/** Closes a component that was started. */
-type Closer = () => Promise<unknown>;
-
 /**
  * Serves until SIGTERM, SIGINT or a fatal failure, then closes its components in reverse order. Returns the exit code.
  * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged when the start fails
@@ -88,23 +80,24 @@ export async function serve(config: Config): Promise<number> {
     },
   });
   const watching = [stores.run(running.signal), health.watch(running.signal)];
-  const closers: Closer[] = [() => log.flush()];
+  const closers: (() => Promise<unknown>)[] = [() => log.flush()];
   const reload = handleSignals(log, end);
+  const progress = { listens: false };
   const starting = start({
     ...{ config, log, tell, links, stores, health, closers, fail, signal: running.signal },
     onOpened: reload,
+  }).then(() => {
+    progress.listens = true;
   });
-  const listens = starting.then(
-    () => true,
-    () => false,
-  );
   try {
     const ending = await Promise.race([ended, starting.then(() => ended)]);
     logger[ending.code === 0 ? 'info' : 'fatal']({ reason: ending.reason }, 'ending');
     if (ending.code !== 0) tell(`stowage: ${ending.reason}`);
     health.stopping();
-    if (await Promise.race([listens, Promise.resolve(false)]))
-      await drain(config.drainSeconds, draining.signal);
+    // Serves on until balancers have seen that the process is not ready and send their requests elsewhere.
+    if (progress.listens)
+      // An aborted sleep ends the wait.
+      await systemClock.sleep(config.drainSeconds * 1_000, draining.signal).catch(() => undefined);
     return ending.code;
   } finally {
     // A component that hangs must not keep the process alive.
@@ -122,12 +115,6 @@ export async function serve(config: Config): Promise<number> {
   }
 }
 
-/** Serves on until balancers have seen that the process is not ready and send their requests elsewhere. */
-async function drain(seconds: number, signal: AbortSignal): Promise<void> {
-  // An aborted sleep ends the wait.
-  await systemClock.sleep(seconds * 1_000, signal).catch(() => undefined);
-}
-
 /** Opens the components in the order in which they depend on one another. The last one listens for requests. */
 async function start(deps: {
   readonly config: Config;
@@ -136,7 +123,8 @@ async function start(deps: {
   readonly links: StoreLinks;
   readonly stores: StoreWatch;
   readonly health: Health;
-  readonly closers: Closer[];
+  /** Each closes a component that was started. */
+  readonly closers: (() => Promise<unknown>)[];
   readonly fail: (error: unknown) => void;
   /** Aborts when the process ends. */
   readonly signal: AbortSignal;
@@ -154,24 +142,33 @@ async function start(deps: {
   const onWarning = (sentence: string): void => {
     tell(`stowage: ${sentence}`);
   };
+  const warn = (variable: string, sentence: string): void => {
+    log.logger.warn({ variable }, sentence);
+    onWarning(sentence);
+  };
   // Compose and Kubernetes mount secrets so by default, so this is no error.
   for (const variable of config.exposedSecretFiles) {
-    const sentence = `every user of the machine may read the file that ${variable} names; take the permission from others (chmod o-r)`;
-    log.logger.warn({ variable }, sentence);
-    tell(`stowage: ${sentence}`);
+    warn(
+      variable,
+      `every user of the machine may read the file that ${variable} names; take the permission from others (chmod o-r)`,
+    );
   }
-  for (const { variable, meant } of config.misspelt) {
-    const sentence = `the service does not know the variable ${variable}; ${meant} may be meant`;
-    log.logger.warn({ variable }, sentence);
-    tell(`stowage: ${sentence}`);
-  }
+  for (const { variable, meant } of config.misspelt)
+    warn(variable, `the service does not know the variable ${variable}; ${meant} may be meant`);
   await requireSoleOwner(config);
   const services = await openServices(config, { log, links, onFatal: fail, onWarning, waiting: signal });
   closers.push(services.close);
   signal.throwIfAborted();
   deps.onOpened(services);
   status.opened(services);
-  deps.stores.opened(pingsOf(services, links));
+  const { eventStore, readModelStore, stateStore } = services.stores;
+  deps.stores.opened(
+    new Map<StoreLink, () => Promise<unknown>>([
+      [links.eventStore, () => eventStore.head()],
+      [links.readModels, () => pingReadModels(readModelStore)],
+      [links.state, () => stateStore.ping()],
+    ]),
+  );
   const keys = Promise.all([services.keyRings.watch(signal), services.agentSecrets.watch(signal)]);
   closers.push(() => keys);
 
@@ -274,14 +271,6 @@ function handleSignals(log: Log, end: (ending: Ending) => void): (services: Serv
       services.agentSecrets.reload();
     };
   };
-}
-
-function pingsOf({ stores }: Services, links: StoreLinks): ReadonlyMap<StoreLink, Ping> {
-  return new Map<StoreLink, Ping>([
-    [links.eventStore, () => stores.eventStore.head()],
-    [links.readModels, () => pingReadModels(stores.readModelStore)],
-    [links.state, () => stores.stateStore.ping()],
-  ]);
 }
 
 /** Says what the audit log lacks. Who can write the stores can also remove what the service keeps beside them. */

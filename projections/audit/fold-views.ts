@@ -6,7 +6,7 @@ import {
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
 import { evolveDocument } from '../../src/event-sourcing/views/fold-documents.js';
-import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
 
 const projectStream = /^project-(.+)$/;
 
@@ -31,7 +31,7 @@ export interface FoldedViews {
 export type ViewsFold = ReturnType<typeof beginViewsFold>;
 
 interface ViewFold {
-  readonly view: AnyProjection;
+  readonly view: Projection;
   document: StoredDocument | null;
   reason: string | null;
 }
@@ -40,7 +40,7 @@ interface ViewFold {
  * Begins to fold a stream through each view of its category. Totals over many streams are no such view. At an event that this
  * version cannot decode, a document stays as it was before: src/event-sourcing/feeding/README.md#undecodable-events.
  */
-export function beginViewsFold(projections: readonly AnyProjection[], stream: string) {
+export function beginViewsFold(projections: readonly Projection[], stream: string) {
   const category = parseStreamName(stream)?.category;
   const folds = projections
     .filter((candidate) => candidate.category === category)
@@ -66,7 +66,7 @@ export function beginViewsFold(projections: readonly AnyProjection[], stream: st
 
 /** Folds all of a stream at once. */
 export function foldViews(
-  projections: readonly AnyProjection[],
+  projections: readonly Projection[],
   stream: string,
   events: readonly StoredEvent[],
 ): FoldedViews {

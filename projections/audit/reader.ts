@@ -7,7 +7,7 @@ import type {
 import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { elementsOfRecord, type Pace, processPace } from '../../src/kit/pace.js';
-import type { AnyProjection } from '../../src/event-sourcing/views/projection.js';
+import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import { beginViewsFold, type FoldedViews } from './fold-views.js';
 import type { AuditEventResource } from './resource.js';
 import { everyAggregate, wordsOf } from './words.js';
@@ -35,7 +35,7 @@ export function makeAuditReader(deps: {
   readonly history: AuditHistory;
   readonly eventStore: Pick<EventStore, 'read'>;
   readonly projectOf: ProjectOf;
-  readonly views: readonly AnyProjection[];
+  readonly views: readonly Projection[];
   readonly pace?: Pace;
 }) {
   const { history, eventStore, projectOf, views, pace = processPace } = deps;

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { readConfig } from '../config/config.js';
 import {
   changeRequest,
@@ -86,4 +87,10 @@ export function printError(error: Error): void {
 
 function writeProblem(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** Parses an option that is a number. */
+export function parseInteger(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
+  return Number(text);
 }

@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { readConfig } from '../config/config.js';
 import { version } from '../version.js';
 import { addAuditCommands } from './commands/audit-commands.js';
@@ -79,7 +79,7 @@ for (const role of ['operator', 'auditor'] as const) {
     .action((email: string) => operate('platform-role revoke', { email, role }));
 }
 
-addUserCommands(program, parseInteger);
+addUserCommands(program);
 
 const project = program.command('project').description('projects');
 for (const [name, description] of [
@@ -94,15 +94,15 @@ for (const [name, description] of [
     );
 }
 
-addNodeCommands(program, parseInteger);
+addNodeCommands(program);
 
-addPaymentCommands(program, parseInteger);
+addPaymentCommands(program);
 
-addWebhookCommands(program, parseInteger);
+addWebhookCommands(program);
 
-addProjectionCommands(program, parseInteger);
+addProjectionCommands(program);
 
-addBackupCommands(program, printResult);
+addBackupCommands(program);
 addAuditCommands(program);
 
 const keys = program.command('keys').description('rotation of keys; docs/keys.md');
@@ -141,11 +141,6 @@ keys
   .action(() => operate('keys rewrap', {}, 600_000));
 
 addCompletionCommand(program);
-
-function parseInteger(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('must be a whole number');
-  return Number(text);
-}
 
 /** Runs the command that the arguments of the process name, and sets the exit code. */
 export async function runCommand(): Promise<void> {

@@ -26,7 +26,6 @@ import { makeMemberRoutes } from '../areas/projects/routes/members.js';
 import { makeReauthenticationRoutes, makeSessionRoutes } from '../areas/accounts/routes/auth-sessions.js';
 import { makeOrderPaymentRoutes } from '../areas/payments/routes/order-payments.js';
 import { makeOrderRoutes } from '../areas/payments/routes/orders.js';
-import { makePaymentRecordRoutes } from '../areas/payments/routes/payment-records.js';
 import { makePaymentRoutes } from '../areas/payments/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../areas/nodes/routes/admin-nodes.js';
@@ -103,7 +102,6 @@ export function makeHttp(
       ...makeSharePageRoutes({ ...commands, allowsHttp: config.storageAllowedCidrs.length > 0 }),
       ...makePaymentWebhookRoutes(commands),
       ...makePaymentRoutes({ ...commands, ...readers }),
-      ...makePaymentRecordRoutes(commands),
       ...makeAuditPageRoutes(),
       ...makeAuditLogRoutes(services.audit),
       ...makeAuditEventRoutes({ ...services.audit, ...readers }),

@@ -8,18 +8,15 @@ import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';
 import type { Clock, Random } from '../kit/time/clock.js';
 import { hasEvents } from '../event-sourcing/feeding/read-log.js';
-import type { CommandHandler } from '../event-sourcing/deciding/command-handler.js';
-import { type DocumentWriter, makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
-import { type Generations, makeGenerations } from '../event-sourcing/views/generations/generations.js';
+import { makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
+import { makeGenerations } from '../event-sourcing/views/generations/generations.js';
 import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
 import { makeViews } from '../event-sourcing/views/make-views.js';
-import { type ViewLags, makeViewLags } from '../event-sourcing/views/views.js';
-import type { AgentSecrets } from '../keys/codes/agent-secrets.js';
-import { type Digests, inBlocks, makeDigests } from '../keys/sealing/digests.js';
+import { makeViewLags } from '../event-sourcing/views/views.js';
+import { inBlocks, makeDigests } from '../keys/sealing/digests.js';
 import { makeKeyCanaries } from '../keys/rings/key-canaries.js';
-import type { KeyRings } from '../keys/rings/key-rings.js';
-import { type KeyRotation, makeKeyRotation } from '../keys/rings/key-rotation.js';
+import { makeKeyRotation } from '../keys/rings/key-rotation.js';
 import {
   makeAddressChangeCodes,
   makeAddressRevertCodes,
@@ -30,28 +27,26 @@ import {
 import { makeDeviceTokens } from '../keys/codes/device-tokens.js';
 import { makePasskeyChallenges } from '../keys/codes/passkey-challenges.js';
 import { makeRefreshTokens } from '../keys/codes/refresh-tokens.js';
-import { makeSealer, type Sealer } from '../keys/sealing/sealer.js';
+import { makeSealer } from '../keys/sealing/sealer.js';
 import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
 import { makeShareSessions } from '../keys/codes/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
-import { makeOutbox, type Outbox } from '../event-sourcing/effects/outbox.js';
-import type { MailOutbox } from '../mail/mail-outbox.js';
-import { makeNodeCheckMetrics, type NodeCheckMetrics } from '../observing/work-metrics.js';
-import { type AccessTokens, makeAccessTokens } from '../security/tokens/access-tokens.js';
+import { makeOutbox } from '../event-sourcing/effects/outbox.js';
+import { makeNodeCheckMetrics } from '../observing/work-metrics.js';
+import { makeAccessTokens } from '../security/tokens/access-tokens.js';
 import { guessing } from '../security/guessing/guessing.js';
 import { makeHashPool, type MeasuredHashPool } from '../security/passwords/hash-pool.js';
 import { limitsFrom } from '../security/rates/limits.js';
 import { makeCheckPassword } from '../security/passwords/password-rules.js';
 import { makePasswords, sharePasswordScrypt } from '../security/passwords/passwords.js';
 import type { ScryptParameters } from '../security/passwords/scrypt.js';
-import { type Commands, makeCommands } from '../areas/commands.js';
-import { type KeysFollowed, checkKeys, followKeys, openAgentSecrets, openKeys } from './opening/open-keys.js';
-import { type Audit, openAudit } from './tasks/audit.js';
-import { type Leases, openLeases } from './tasks/leases.js';
-import { type Webhooks, openMailer, openMails, openWebhooks } from './opening/open-messages.js';
-import type { Stores } from './opening/open-stores.js';
-import { openWatchedStores, type StoreOptions, type WatchedStores } from './opening/open-watched-stores.js';
-import { makeReaders, type Readers } from '../../projections/readers.js';
+import { makeCommands } from '../areas/commands.js';
+import { checkKeys, followKeys, openAgentSecrets, openKeys } from './opening/open-keys.js';
+import { openAudit } from './tasks/audit.js';
+import { openLeases } from './tasks/leases.js';
+import { openMailer, openMails, openWebhooks } from './opening/open-messages.js';
+import { openWatchedStores, type StoreOptions } from './opening/open-watched-stores.js';
+import { makeReaders } from '../../projections/readers.js';
 import { sentenceOf } from './starting.js';
 import { levelOf } from './opening/store-reports.js';
 import { makeStorageCalls } from './opening/storage-http.js';
@@ -71,46 +66,13 @@ interface ServiceOptions extends StoreOptions, PaymentOptions {
   readonly outgoing?: OutgoingOptions;
 }
 
-export interface Services extends Omit<WatchedStores, 'closeStores'> {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly hashPools: Readonly<Record<'accounts' | 'shares', Pick<MeasuredHashPool, 'load'>>>;
-  readonly nodeCheckMetrics: NodeCheckMetrics;
-  readonly eventStore: Stores['eventStore'];
-  readonly readModelStore: Stores['readModelStore'];
-  readonly keyRings: KeyRings;
-  readonly agentSecrets: AgentSecrets;
-  readonly keyRotation: KeyRotation;
-  /** Keeps the canaries of the keys in step with the rings. */
-  readonly keysFollowed: Pick<KeysFollowed, 'follow'>;
-  readonly sealer: Sealer;
-  readonly digests: Digests;
-  readonly accessTokens: AccessTokens;
-  readonly generations: Generations;
-  /** The collections that lack the newest events for lack of room: src/event-sourcing/views/README.md#a-full-disk. */
-  readonly stale: Set<string>;
-  readonly viewLags: ViewLags;
-  readonly leases: Leases;
-  readonly documentWriter: DocumentWriter;
-  readonly audit: Audit;
-  readonly webhooks: Webhooks;
-  readonly handler: CommandHandler;
-  readonly readers: Readers;
-  readonly outbox: Outbox;
-  /** Null: mail is not configured. */
-  readonly mails: MailOutbox | null;
-  readonly commands: Commands;
-  /** Closes everything that `openServices` opened: waits for pending work, then closes files and connections. */
-  readonly close: () => Promise<void>;
-}
+export type Services = Awaited<ReturnType<typeof openServices>>;
 
 /**
  * Opens stores and keys and builds the commands. The caller starts `generations` and the projectors.
  * @throws KeyProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
  */
-export async function openServices(config: Config, options: ServiceOptions = {}): Promise<Services> {
+export async function openServices(config: Config, options: ServiceOptions = {}) {
   const { clock = systemClock, random = systemRandom, log = makeLog(config.logLevel) } = options;
   const { logger } = log;
   const watched = await openWatchedStores(config, options, { clock, random, log });
@@ -278,11 +240,13 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       keyRings,
       agentSecrets,
       keyRotation,
+      /** Keeps the canaries of the keys in step with the rings. */
       keysFollowed,
       sealer,
       digests,
       accessTokens,
       generations,
+      /** The collections that lack the newest events for lack of room: src/event-sourcing/views/README.md#a-full-disk. */
       stale,
       viewLags,
       leases: openLeases({ config, stateStore, clock, log, availability }),
@@ -291,8 +255,11 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),
       handler,
       readers,
-      ...{ outbox, mails },
+      outbox,
+      /** Null: mail is not configured. */
+      mails,
       commands,
+      /** Closes everything that `openServices` opened: waits for pending work, then closes files and connections. */
       close: async () => {
         await background.settled();
         await pool.close();

@@ -9,21 +9,15 @@ import type { Services } from './services.js';
 import type { Leases } from './tasks/leases.js';
 import { distinctLinks } from './opening/store-reports.js';
 
-/** The state of this process, from its first moment on: src/observing/README.md#health. */
-interface ServiceStatus {
-  readonly report: () => Status;
-  /** Adds what the process feeds or another one does, when the stores are open. */
-  opened(services: { readonly leases: Pick<Leases, 'feeder' | 'all'> }): void;
-}
-
+/** Makes the state of this process, from its first moment on: src/observing/README.md#health. */
 export function makeServiceStatus(deps: {
   readonly stores: Pick<StoreWatch, 'states'>;
   readonly health: Pick<Health, 'ready' | 'stalled'>;
-}): ServiceStatus {
+}) {
   const { stores, health } = deps;
   let leases: Pick<Leases, 'feeder' | 'all'> | null = null;
   return {
-    report: () =>
+    report: (): Status =>
       reportStatus({
         stores: stores.states,
         readiness: health,
@@ -31,7 +25,8 @@ export function makeServiceStatus(deps: {
         feeding: () => (leases === null ? null : feedingOf(leases)),
         stalled: health.stalled,
       }),
-    opened: (services) => {
+    /** Adds what the process feeds or another one does, when the stores are open. */
+    opened: (services: { readonly leases: Pick<Leases, 'feeder' | 'all'> }) => {
       ({ leases } = services);
     },
   };

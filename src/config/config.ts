@@ -41,19 +41,8 @@ import {
   readWitnesses,
   shareUrlTemplateOf,
 } from './parts/parties.js';
-import type { Witness } from '../areas/audit/signing/witnesses.js';
-import { builtInPlans, type Plan } from '../areas/payments/domain/order/plans.js';
-import type { NodeProbe } from '../areas/nodes/prober/prober.js';
-import type { PasskeySettings } from '../security/tokens/webauthn.js';
-import type { WebhookEndpoint } from '../webhooks/endpoint.js';
-import type { Mailbox } from '../mail/errors.js';
-import type { MailWaits } from '../mail/mail-outbox.js';
-import type { SmtpTimes } from '../mail/mailer.js';
-import {
-  type ConfiguredPlatforms,
-  paymentSecretNames,
-  paymentVariableNames,
-} from '../areas/payments/platforms/configured.js';
+import { builtInPlans } from '../areas/payments/domain/order/plans.js';
+import { paymentSecretNames, paymentVariableNames } from '../areas/payments/platforms/configured.js';
 
 export { ConfigProblem };
 export type { Limits };
@@ -79,82 +68,7 @@ export const secretNames = [
 export type SecretName = (typeof secretNames)[number];
 
 /** The whole configuration, validated and complete. */
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** Absolute path of the directory of the embedded stores, the key file and the control socket. */
-  readonly dataDirectory: string;
-  readonly eventStoreDbUrl: string | undefined;
-  /** Whether the service may speak to an EventStoreDB on another machine without TLS. */
-  readonly eventStoreDbAllowInsecure: boolean;
-  readonly mongoDbUrl: string | undefined;
-  /** Absolute path of the keys of processes that share a store; embedded stores have `keys.json` in their directory. */
-  readonly keysFile: string | undefined;
-  readonly streamPrefix: string;
-  /** Origin under which clients reach the service, without a trailing slash. */
-  readonly publicUrl: string;
-  /** The relying party of passkeys; null: browsers accept no passkey of this service. */
-  readonly passkeys: PasskeySettings | null;
-  readonly metricsPort: number | undefined;
-  /** How the service probes nodes; undefined: it probes none. */
-  readonly nodeProber: NodeProbe | undefined;
-  /** Whether the service writes mails: `SMTP_URL` is set. */
-  readonly mailConfigured: boolean;
-  /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
-  readonly mailsToLog: boolean;
-  readonly mailFrom: Mailbox;
-  readonly smtpTimes: SmtpTimes;
-  readonly mailWaits: MailWaits;
-  /** Who gets the daily mail about payments that wait; empty: it is not sent. */
-  readonly operatorMail: readonly Mailbox[];
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
-  readonly trustedProxies: readonly string[];
-  readonly passwordExtraChecks: readonly ('local-part' | 'common')[];
-  readonly defaultCapacityBytes: number;
-  /** After so many days the service erases accounts whose address is not proved; 0: it erases none. */
-  readonly unprovedAccountDays: number;
-  readonly limits: Limits;
-  /** The address that opens a share: a URL with `{token}` in place of its token. */
-  readonly shareUrlTemplate: string;
-  /** The origins of the pages that browsers open: of the service, of shares, and `ALLOWED_ORIGINS`. */
-  readonly browserOrigins: readonly string[];
-  /** The origins of pages that may read replies of the API; null for any, where `ALLOWED_ORIGINS` is empty. */
-  readonly corsOrigins: readonly string[] | null;
-  readonly plans: readonly Plan[];
-  /** CIDR ranges that storage endpoints may lie in although they are not public. */
-  readonly storageAllowedCidrs: readonly string[];
-  /** Reads the payment variables, including secrets, again. */
-  readonly payments: () => ConfiguredPlatforms;
-  /** CIDR ranges that the endpoints of outgoing events may lie in although they are not public. */
-  readonly webhookAllowedCidrs: readonly string[];
-  /** Reads the endpoints of outgoing events, with their secrets, again. */
-  readonly webhooks: () => readonly WebhookEndpoint[];
-  /** Connections of one client address that the service holds at once. */
-  readonly maxConnectionsPerClient: number;
-  /** Requests that run or wait in the process. */
-  readonly maxRequests: number;
-  /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
-  readonly drainSeconds: number;
-  /** Whether `NODE_ENV` is `production`. */
-  readonly production: boolean;
-  /** The folder that keeps every signed checkpoint; absolute. */
-  readonly auditCheckpointDirectory: string | undefined;
-  /** The witnesses that cosign checkpoints. */
-  readonly auditWitnesses: readonly Witness[];
-  /** `DEBUG`, with which some libraries print the data that they send. */
-  readonly debug: string | undefined;
-  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
-  /** Reads a secret again, also from a file; undefined if blank. @throws ConfigProblem if the file cannot be read */
-  readonly secret: (name: SecretName) => string | undefined;
-  /** Whether a secret is in a file, so that it can change while the process runs. */
-  readonly isInFile: (name: SecretName) => boolean;
-  /** Variables that the service does not know, each with the known one whose name it nearly has. */
-  readonly misspelt: readonly { readonly variable: string; readonly meant: string }[];
-  /** Whether one machine is the whole service, and no other machine reaches it. */
-  readonly development: boolean;
-  /** The variables that name files with secrets which every user of the machine may read. */
-  readonly exposedSecretFiles: readonly string[];
-}
+export type Config = ReturnType<typeof readConfig>;
 
 /** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
 export const environmentSchema = z.object({
@@ -207,11 +121,7 @@ export const environmentSchema = z.object({
     .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
     .transform(Number)
     .default(1_073_741_824),
-  UNPROVED_ACCOUNT_DAYS: z
-    .string()
-    .regex(/^\d{1,4}$/, 'must be a whole number of days, 0 to 9999')
-    .transform(Number)
-    .default(30),
+  UNPROVED_ACCOUNT_DAYS: wholeNumber({ min: 0, max: 9_999 }).default(30),
   LIMITS_FILE: z.string().optional(),
   SHARE_URL_TEMPLATE: shareUrlTemplate.optional(),
   ALLOWED_ORIGINS: originList.default([]),
@@ -233,7 +143,7 @@ export const environmentSchema = z.object({
 });
 
 /** Reads the configuration (docs/configuration.md#the-service). @throws ConfigProblem naming every problem at once */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = process.env) {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -241,21 +151,21 @@ export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = [];
   const secrets = new Map(secretNames.map((name) => [name, collect(problems, () => secret(name))]));
   // These two are settings, and also secrets because they may contain passwords.
-  const urls = { EVENTSTOREDB_URL: secrets.get('EVENTSTOREDB_URL'), MONGODB_URL: secrets.get('MONGODB_URL') };
-  const parsed = environmentSchema.safeParse({ ...set, ...urls });
-  problems.push(...schemaProblems(environmentSchema, { ...set, ...urls }));
+  const [EVENTSTOREDB_URL, MONGODB_URL] = [secrets.get('EVENTSTOREDB_URL'), secrets.get('MONGODB_URL')];
+  const given = { ...set, EVENTSTOREDB_URL, MONGODB_URL };
+  const parsed = environmentSchema.safeParse(given);
+  problems.push(...schemaProblems(environmentSchema, given));
   const limits = collect(problems, () => readLimits(set['LIMITS_FILE'])) ?? {};
   const plans = collect(problems, () => readPlans(set['PLANS_FILE'])) ?? builtInPlans;
-  const witnesses = witnessesOf(set, problems);
+  const witnesses = collect(problems, () => readWitnesses(set['AUDIT_WITNESSES'])) ?? [];
   problems.push(...paymentProblems(set));
   const mail =
-    collect(problems, () => readMailDestination({ ...set, ...urls, SMTP_URL: secrets.get('SMTP_URL') })) ??
-    'none';
+    collect(problems, () => readMailDestination({ ...given, SMTP_URL: secrets.get('SMTP_URL') })) ?? 'none';
   problems.push(...operatorMailProblems(set['OPERATOR_MAIL'], mail));
   const publicUrl = parsed.success ? publicUrlOf(parsed.data) : '';
-  const passkeys = collect(problems, () => (parsed.success ? passkeysOf(publicUrl, parsed.data) : null));
+  const passkeys = collect(problems, () => (parsed.success ? readPasskeys(publicUrl, parsed.data) : null));
   collect(problems, () => readWebhooks(secrets.get('WEBHOOK_URLS')));
-  problems.push(...agentSecretProblems(secrets), ...keysFileProblems({ ...set, ...urls }));
+  problems.push(...agentSecretProblems(secrets), ...keysFileProblems(given));
   if (!parsed.success || problems.length > 0) {
     throw new ConfigProblem(
       `the configuration has problems:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
@@ -265,17 +175,25 @@ export function readConfig(environment: Environment = process.env): Config {
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
+    /** Absolute path of the directory of the embedded stores, the key file and the control socket. */
     dataDirectory: resolve(values.DATA_DIR),
     eventStoreDbUrl: values.EVENTSTOREDB_URL,
+    /** Whether the service may speak to an EventStoreDB on another machine without TLS. */
     eventStoreDbAllowInsecure: values.EVENTSTOREDB_ALLOW_INSECURE,
     mongoDbUrl: values.MONGODB_URL,
+    /** Absolute path of the keys of processes that share a store; embedded stores have `keys.json` in their directory. */
     keysFile: values.KEYS_FILE,
     streamPrefix: values.STREAM_PREFIX,
+    /** Origin under which clients reach the service, without a trailing slash. */
     publicUrl,
+    /** The relying party of passkeys; null: browsers accept no passkey of this service. */
     passkeys: passkeys ?? null,
     metricsPort: values.METRICS_PORT,
+    /** How the service probes nodes; undefined: it probes none. */
     nodeProber: values.NODE_PROBER,
+    /** Whether the service writes mails: `SMTP_URL` is set. */
     mailConfigured: mail !== 'none',
+    /** Whether the service writes mails to its log and sends none: `SMTP_URL` is `log:`, in a development start. */
     mailsToLog: mail === 'log',
     mailFrom: values.MAIL_FROM ?? defaultMailFrom(publicUrl),
     smtpTimes: {
@@ -284,46 +202,62 @@ export function readConfig(environment: Environment = process.env): Config {
       replyMs: values.SMTP_REPLY_MS,
     },
     mailWaits: { retryMs: values.MAIL_RETRY_MS, unknownMs: values.MAIL_UNKNOWN_MS },
+    /** Who gets the daily mail about payments that wait; empty: it is not sent. */
     operatorMail: values.OPERATOR_MAIL,
+    /** Addresses and CIDR ranges of proxies whose X-Forwarded-For the service trusts. */
     trustedProxies: values.TRUSTED_PROXIES,
     passwordExtraChecks: values.PASSWORD_EXTRA_CHECKS,
     defaultCapacityBytes: values.DEFAULT_CAPACITY_BYTES,
+    /** After so many days the service erases accounts whose address is not proved; 0: it erases none. */
     unprovedAccountDays: values.UNPROVED_ACCOUNT_DAYS,
     limits,
+    /** The address that opens a share: a URL with `{token}` in place of its token. */
     shareUrlTemplate: shareUrlTemplateOf(publicUrl, values),
+    /** The origins of the pages that browsers open: of the service, of shares, and `ALLOWED_ORIGINS`. */
     browserOrigins: browserOriginsOf(publicUrl, values),
+    /** The origins of pages that may read replies of the API; null for any, where `ALLOWED_ORIGINS` is empty. */
     corsOrigins: corsOriginsOf(publicUrl, values),
     plans,
+    /** CIDR ranges that storage endpoints may lie in although they are not public. */
     storageAllowedCidrs: values.STORAGE_ALLOWED_CIDRS,
+    /** Reads the payment variables, including secrets, again. */
     payments: () => readPayments(set).settings,
+    /** CIDR ranges that the endpoints of outgoing events may lie in although they are not public. */
     webhookAllowedCidrs: values.WEBHOOK_ALLOWED_CIDRS,
+    /** Reads the endpoints of outgoing events, with their secrets, again. */
     webhooks: () => readWebhooks(secret('WEBHOOK_URLS')),
+    /** Connections of one client address that the service holds at once. */
     maxConnectionsPerClient: values.MAX_CONNECTIONS_PER_CLIENT,
+    /** Requests that run or wait in the process. */
     maxRequests: values.MAX_REQUESTS,
-    drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, { ...set, ...urls }),
+    /** Seconds between the signal that ends the process and the end of its listener, while `/readyz` is 503. */
+    drainSeconds: drainSecondsOf(values.DRAIN_SECONDS, given),
+    /** The folder that keeps every signed checkpoint; absolute. */
     auditCheckpointDirectory: values.AUDIT_CHECKPOINT_DIR,
+    /** The witnesses that cosign checkpoints. */
     auditWitnesses: witnesses,
+    /** Whether `NODE_ENV` is `production`. */
     production: values.NODE_ENV === 'production',
+    /** `DEBUG`, with which some libraries print the data that they send. */
     debug: values.DEBUG,
     logLevel: values.LOG_LEVEL,
+    /** Reads a secret again, also from a file; undefined if blank. @throws ConfigProblem if the file cannot be read */
     secret,
+    /** Whether a secret is in a file, so that it can change while the process runs. */
     isInFile: (name: SecretName) => set[`${name}_FILE`] !== undefined,
+    /** Variables that the service does not know, each with the known one whose name it nearly has. */
     misspelt: findMisspelt(
       Object.keys(set),
       [...Object.keys(environmentSchema.shape), ...paymentVariableNames],
       secretNames,
     ),
-    development: changesForDevelopment({ ...set, ...urls }).length === 0,
+    /** Whether one machine is the whole service, and no other machine reaches it. */
+    development: changesForDevelopment(given).length === 0,
+    /** The variables that name files with secrets which every user of the machine may read. */
     exposedSecretFiles: [...secretNames.map((name) => `${name}_FILE`), 'KEYS_FILE'].filter((variable) =>
       isReadableByAll(set[variable]),
     ),
   });
-}
-
-type Values = z.output<typeof environmentSchema>;
-
-function witnessesOf({ AUDIT_WITNESSES: file }: Environment, problems: string[]): readonly Witness[] {
-  return collect(problems, () => readWitnesses(file)) ?? [];
 }
 
 /** The form of the addresses is a check of `environmentSchema`. */
@@ -331,8 +265,4 @@ function operatorMailProblems(addresses: string | undefined, mail: MailDestinati
   return addresses === undefined || mail !== 'none'
     ? []
     : ['OPERATOR_MAIL needs a mail server; set SMTP_URL too'];
-}
-
-function passkeysOf(publicUrl: string, { PASSKEY_RP_ID, PASSKEY_ORIGINS }: Values): PasskeySettings | null {
-  return readPasskeys({ publicUrl, rpId: PASSKEY_RP_ID, origins: PASSKEY_ORIGINS });
 }

@@ -3,27 +3,8 @@ import { CommandRejected } from '../event-sourcing/ports/errors.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import type { DeliveryRecords, EndpointRecord, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
-import { sentCategories } from './messages/make-message.js';
-import { isSelected } from './messages/make-message.js';
+import { isSelected, sentCategories } from './messages/make-message.js';
 import type { Waiting } from './waiting.js';
-
-/** An endpoint for operators. It shows no secret, and of the URL only the origin, because a path may hold a token. */
-interface ListedEndpoint {
-  readonly endpoint: string;
-  readonly origin: string;
-  readonly types: number;
-  readonly state: string;
-  readonly problem: string | null;
-  readonly pending: number;
-  readonly pending_resources: number;
-  readonly oldest_pending_at: string | null;
-  /** Deliveries given up in the last 30 days. */
-  readonly failed: number;
-  readonly last_success_at: string | null;
-  readonly last_failure_at: string | null;
-  readonly last_failure: string | null;
-  readonly added_at: string | null;
-}
 
 interface ReplayRequest {
   readonly endpoint: string;
@@ -36,13 +17,7 @@ interface ReplayRequest {
 }
 
 /** What operators ask of the endpoints. It needs no running service, because the state store holds everything. */
-export interface WebhookAdmin {
-  list(): Promise<readonly ListedEndpoint[]>;
-  /** Returns the deliveries that were given up, by stream and revision, at most `limit`. @throws CommandRejected */
-  failed(endpoint: string, limit: number): Promise<readonly GivenUp[]>;
-  /** Lets events be sent again. @returns how many messages wait for their replay @throws CommandRejected */
-  replay(request: ReplayRequest): Promise<{ readonly replayed: number; readonly resources: number }>;
-}
+export type WebhookAdmin = ReturnType<typeof makeWebhookAdmin>;
 
 const pageEvents = 1_000;
 
@@ -51,11 +26,12 @@ export function makeWebhookAdmin(deps: {
   readonly records: DeliveryRecords;
   readonly eventStore: EventStore;
   readonly clock: { now(): Date };
-}): WebhookAdmin {
+}) {
   const { endpoints, records, eventStore, clock } = deps;
   return {
     list: () => Promise.all(endpoints.map(listed)),
-    failed: async (endpointId, limit) => {
+    /** Returns the deliveries that were given up, by stream and revision, at most `limit`. @throws CommandRejected */
+    failed: async (endpointId: string, limit: number): Promise<readonly GivenUp[]> => {
       const { id } = endpointOf(endpointId);
       const entries: GivenUp[] = [];
       for await (const entry of records.allGivenUp(id)) {
@@ -64,7 +40,8 @@ export function makeWebhookAdmin(deps: {
       }
       return entries;
     },
-    replay: async ({ endpoint: endpointId, from, resource, failed }) => {
+    /** Lets events be sent again. @returns how many messages wait for their replay @throws CommandRejected */
+    replay: async ({ endpoint: endpointId, from, resource, failed }: ReplayRequest) => {
       const endpoint = endpointOf(endpointId);
       if (resource !== null) await requireStream(resource);
       if (failed) return replayFailed(endpoint, { from, resource });
@@ -93,7 +70,8 @@ export function makeWebhookAdmin(deps: {
     if (first === undefined) throw new CommandRejected('not_found', `the log has no stream ${stream}`);
   }
 
-  async function listed(endpoint: WebhookEndpoint): Promise<ListedEndpoint> {
+  /** Shows no secret, and of the URL only the origin, because a path may hold a token. */
+  async function listed(endpoint: WebhookEndpoint) {
     let [pending, streams] = [0, 0];
     let oldest = '';
     for await (const { waiting } of records.allWaiting(endpoint.id)) {
@@ -106,6 +84,7 @@ export function makeWebhookAdmin(deps: {
       types: endpoint.types.size,
       ...progressOf(await records.endpoint(endpoint.id)),
       ...{ pending, pending_resources: streams, oldest_pending_at: oldest === '' ? null : oldest },
+      /** Deliveries given up in the last 30 days. */
       failed: await records.countGivenUp(endpoint.id),
     };
   }
@@ -195,13 +174,8 @@ export function makeWebhookAdmin(deps: {
 
 type Range = Pick<Waiting, 'next' | 'until'>;
 
-type Progress = Pick<
-  ListedEndpoint,
-  'state' | 'problem' | 'last_success_at' | 'last_failure_at' | 'last_failure' | 'added_at'
->;
-
 /** An endpoint without a record was set since the last start. */
-function progressOf(found: EndpointRecord | null): Progress {
+function progressOf(found: EndpointRecord | null) {
   if (found === null) {
     const never = { last_success_at: null, last_failure_at: null, last_failure: null };
     return { state: 'new', problem: null, added_at: null, ...never };

@@ -5,25 +5,14 @@ import { makeStowageClient, must, pages, type StowageClient, StowageError, uploa
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
-import {
-  freePort,
-  makeDataDirectory,
-  runCli,
-  type ServiceProcess,
-  startService,
-} from '../support/servers/service-process.js';
+import { givenService, type ServiceProcess } from '../support/servers/service-process.js';
+import { grantStorage } from '../support/clients/service-client.js';
 
 const account = { email: 'ada@example.org', password: 'Correct-Horse-9' };
 const mebibyte = 2 ** 20;
 
-async function givenService(t: ExecutionContext): Promise<ServiceProcess> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const environment = { SMTP_URL: 'log:', STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
-  const service = await startService({ directory: directory.path, port: await freePort(), environment });
-  t.teardown(() => service.kill());
-  return service;
-}
+const givenServed = (t: ExecutionContext): Promise<ServiceProcess> =>
+  givenService(t, { environment: { SMTP_URL: 'log:', STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' } });
 
 function addProject({ api }: StowageClient, name: string) {
   return must(api.POST('/api/v1/projects', { params: {}, body: { name } }));
@@ -45,8 +34,7 @@ async function givenAsset(
 ) {
   const { api } = client;
   const { id: projectId } = await addProject(client, 'Rivers');
-  const granted = await runCli(service.directory, ['project', 'grant', projectId, 'allow_s3']);
-  if (granted.code !== 0) throw new Error(granted.stderr);
+  await grantStorage(service.directory, projectId);
   const path = { projectId };
   const bound = await must(
     api.POST('/api/v1/projects/{projectId}/storages', {
@@ -83,7 +71,7 @@ async function givenAsset(
 }
 
 test('A signed-in client creates projects and reads them page by page', async (t) => {
-  const { url } = await givenService(t);
+  const { url } = await givenServed(t);
   const client = makeStowageClient({ url });
   await client.register(account);
   for (const name of ['Rhine', 'Main', 'Aare']) await addProject(client, name);
@@ -111,7 +99,7 @@ test('A signed-in client creates projects and reads them page by page', async (t
 });
 
 test('An error names the wrong fields', async (t) => {
-  const { url } = await givenService(t);
+  const { url } = await givenServed(t);
   const strange = 'prénom "x\\';
   const body = { email: 'ada', password: 'Correct-Horse-7', [strange]: 1 } as never;
   const { api } = makeStowageClient({ url });
@@ -130,7 +118,7 @@ test('An error names the wrong fields', async (t) => {
 });
 
 test('Requests that find the access token expired share one refresh, and a refused refresh signs out', async (t) => {
-  const { url } = await givenService(t);
+  const { url } = await givenServed(t);
   const kept: (string | null)[] = [];
   let expired: string | undefined;
   let refreshes = 0;
@@ -172,7 +160,7 @@ test('Requests that find the access token expired share one refresh, and a refus
 });
 
 test('A repeated request has the same Idempotency-Key and waits as long as Retry-After says', async (t) => {
-  const { url } = await givenService(t);
+  const { url } = await givenServed(t);
   const keys: (string | null)[] = [];
   let [losesReply, refusal] = [false, null as Response | null];
   const client = makeStowageClient({
@@ -225,7 +213,7 @@ test('A repeated request has the same Idempotency-Key and waits as long as Retry
 });
 
 test('An interrupted upload goes on with the parts that the bucket does not have', async (t) => {
-  const service = await givenService(t);
+  const service = await givenServed(t);
   const storage = await givenFakeStorage(t);
   const client = makeStowageClient({ url: service.url });
   await client.register(account);
@@ -257,7 +245,7 @@ for (const [words, bytes, faults] of [
   ['A file for a bucket without uploads in parts', 2 ** 24, { parts: { status: 501 } }],
 ] as const) {
   test(`${words} is uploaded in one request`, async (t) => {
-    const service = await givenService(t);
+    const service = await givenServed(t);
     const storage = await givenFakeStorage(t, faults);
     const client = makeStowageClient({ url: service.url });
     await client.register(account);
@@ -273,7 +261,7 @@ for (const [words, bytes, faults] of [
 }
 
 test('A file of another size than its asset is refused before a byte is sent', async (t) => {
-  const service = await givenService(t);
+  const service = await givenServed(t);
   const storage = await givenFakeStorage(t);
   const client = makeStowageClient({ url: service.url });
   await client.register(account);

@@ -16,7 +16,7 @@ import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-sto
 import { fillMixedLog } from '../support/given/mixed-log.js';
 import { givenDirectory, makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { storedDocuments } from '../support/kernel/world.js';
-import { loadCheckpoint, saveCheckpoint } from '../../src/event-sourcing/ports/records.js';
+import { loadCheckpoint, makeSaveCheckpoint } from '../../src/event-sourcing/ports/records.js';
 
 const users = `${usersProjection.name}@${usersProjection.version}.1`;
 
@@ -169,7 +169,7 @@ test('A thread that finds a damaged log reports each of its groups, and feeds th
   const damaged = allViews.filter(({ category }) => category !== 'share');
   const other = { logId: 'another', position: '0000000000000001' };
   for (const view of damaged)
-    await saveCheckpoint(scene.readModelStore, `${view.name}@${view.version}.1`, other);
+    await makeSaveCheckpoint(scene.readModelStore, `${view.name}@${view.version}.1`)(other);
   const { failed } = await feed(scene);
   t.is(failed.length, new Set(damaged.map(({ category }) => category)).size);
   for (const reason of failed) t.regex(reason, /^the view \S+ has followed the log another/);

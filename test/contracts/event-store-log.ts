@@ -1,4 +1,5 @@
 import type { TestFn } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import type { LogEvent, Position } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { eventBytes } from '../../src/event-sourcing/feeding/read-log.js';
@@ -123,7 +124,7 @@ export function eventStoreLogContract(
     const pages = await readLog(store, before);
     const found = eventsOf(pages, stream);
     t.deepEqual(
-      found.map(({ revision }) => revision),
+      pluck(found, 'revision'),
       Array.from({ length: 12 }, (_, index) => BigInt(index)),
     );
     for (const page of pages) {

@@ -1,4 +1,5 @@
 import type { TestFn } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 
 import { wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 import {
@@ -10,7 +11,7 @@ import {
   loadCheckpoints,
   putRecord,
   removeRecord,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../src/event-sourcing/ports/records.js';
 
 const view = 'users@1.1';
@@ -29,7 +30,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
       await store.ensureCollection('users@1.1', ['email_digest']);
       await store.ensureCollection('users@1.2', ['email_digest', 'a.b']);
       await putRecord(store, 'generations/users', { live: 1 }, null);
-      await saveCheckpoint(store, 'users@1.1', { logId: 'log-a', position: '1' });
+      await makeSaveCheckpoint(store, 'users@1.1')({ logId: 'log-a', position: '1' });
       t.deepEqual((await store.collections()).toSorted(), ['users@1.1', 'users@1.2']);
     },
   );
@@ -48,7 +49,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     for (const name of ['users@1.1', 'users@1.2']) {
       await store.ensureCollection(name, ['name']);
       await store.write(name, [wholeFold('u1', 0n, { name: 'Ada' })]);
-      await saveCheckpoint(store, name, { logId: 'log-a', position: '7' });
+      await makeSaveCheckpoint(store, name)({ logId: 'log-a', position: '7' });
     }
     await store.dropCollection('users@1.1');
     t.deepEqual(await store.collections(), ['users@1.2']);
@@ -76,15 +77,15 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     await store.ensureCollection(view, []);
     await store.ensureCollection('users@1.2', []);
     t.is(await loadCheckpoint(store, view), null);
-    await saveCheckpoint(store, view, { logId: 'log-a', position: '0010' });
+    await makeSaveCheckpoint(store, view)({ logId: 'log-a', position: '0010' });
     t.deepEqual(await loadCheckpoint(store, view), { logId: 'log-a', position: '0010' });
-    await saveCheckpoint(store, view, { logId: 'log-a', position: '0011', fingerprint: '["Ä",1]' });
+    await makeSaveCheckpoint(store, view)({ logId: 'log-a', position: '0011', fingerprint: '["Ä",1]' });
     t.deepEqual(await loadCheckpoint(store, view), {
       logId: 'log-a',
       position: '0011',
       fingerprint: '["Ä",1]',
     });
-    await saveCheckpoint(store, view, { logId: 'log-a', position: '0011', fingerprint: 'another' });
+    await makeSaveCheckpoint(store, view)({ logId: 'log-a', position: '0011', fingerprint: 'another' });
     t.is(
       (await loadCheckpoint(store, view))?.fingerprint,
       '["Ä",1]',
@@ -96,9 +97,12 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
   test.serial('Checkpoints that are loaded together are those that exist, by collection', async (t) => {
     const store = await makeStore(t);
     for (const name of ['users@1.1', 'users@1.2', 'users@1.3']) await store.ensureCollection(name, []);
-    await saveCheckpoint(store, 'users@1.1', { logId: 'log-a', position: '0010' });
-    await saveCheckpoint(store, 'users@1.3', { logId: 'log-b', position: '0011', fingerprint: '["Ä",1]' });
-    await saveCheckpoint(store, 'reaction/mail', { logId: 'log-a', position: '0012' });
+    await makeSaveCheckpoint(store, 'users@1.1')({ logId: 'log-a', position: '0010' });
+    await makeSaveCheckpoint(
+      store,
+      'users@1.3',
+    )({ logId: 'log-b', position: '0011', fingerprint: '["Ä",1]' });
+    await makeSaveCheckpoint(store, 'reaction/mail')({ logId: 'log-a', position: '0012' });
     const names = ['users@1.1', 'users@1.2', 'reaction/mail', 'never@1.1'];
     t.deepEqual([...(await loadCheckpoints(store, names))].sort(), [
       ['reaction/mail', { logId: 'log-a', position: '0012' }],
@@ -115,7 +119,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
   test.serial('A checkpoint only moves forward, in the order of bytes', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
-    const save = async (position: string) => saveCheckpoint(store, view, { logId: 'log-a', position });
+    const save = async (position: string) => makeSaveCheckpoint(store, view)({ logId: 'log-a', position });
     await save('0010');
     await save('0009');
     await save('0010');
@@ -133,7 +137,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     await store.ensureCollection(view, []);
     const shuffled = Array.from({ length: 30 }, (_, n) => String((n * 7) % 30).padStart(4, '0'));
     await Promise.all(
-      shuffled.map(async (position) => saveCheckpoint(store, view, { logId: 'log-a', position })),
+      shuffled.map(async (position) => makeSaveCheckpoint(store, view)({ logId: 'log-a', position })),
     );
     t.deepEqual(await loadCheckpoint(store, view), { logId: 'log-a', position: '0029' });
   });
@@ -141,8 +145,8 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
   test.serial('The checkpoint of another log replaces one at any position', async (t) => {
     const store = await makeStore(t);
     await store.ensureCollection(view, []);
-    await saveCheckpoint(store, view, { logId: 'log-a', position: '0900' });
-    await saveCheckpoint(store, view, { logId: 'log-b', position: '0001' });
+    await makeSaveCheckpoint(store, view)({ logId: 'log-a', position: '0900' });
+    await makeSaveCheckpoint(store, view)({ logId: 'log-b', position: '0001' });
     t.deepEqual(await loadCheckpoint(store, view), { logId: 'log-b', position: '0001' });
   });
 
@@ -157,13 +161,13 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
       const first = await putRecord(store, 'live', { live: 1 }, null);
       t.is(typeof first, 'bigint');
       t.is(await putRecord(store, 'live', { live: 9 }, null), null);
-      t.deepEqual(await getRecord(store, 'live'), { value: { live: 1 }, version: first });
+      t.deepEqual(await getRecord(store, 'live'), { name: 'live', value: { live: 1 }, version: first });
 
       const second = await putRecord(store, 'live', { live: 2 }, first);
       t.not(second, null);
       t.not(second, first);
       t.is(await putRecord(store, 'live', { live: 9 }, first), null);
-      t.deepEqual(await getRecord(store, 'live'), { value: { live: 2 }, version: second });
+      t.deepEqual(await getRecord(store, 'live'), { name: 'live', value: { live: 2 }, version: second });
       t.is(await getRecord(store, 'LIVE'), null);
     },
   );
@@ -177,7 +181,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
       await removeRecord(store, 'b', versions.get('b') ?? 0n);
       t.deepEqual(
         [...(await getRecords(store, ['c', 'b', 'a', 'd']))].sort(),
-        ['a', 'c'].map((name) => [name, { value: { name }, version: versions.get(name) }]),
+        ['a', 'c'].map((name) => [name, { name, value: { name }, version: versions.get(name) }]),
       );
       t.is((await getRecords(store, [])).size, 0);
     },
@@ -188,7 +192,7 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     const first = await putRecord(store, 'live', {}, null);
     const second = await putRecord(store, 'live', {}, first);
     t.not(second, first);
-    t.deepEqual(await getRecord(store, 'live'), { value: {}, version: second });
+    t.deepEqual(await getRecord(store, 'live'), { name: 'live', value: {}, version: second });
   });
 
   test.serial(
@@ -204,7 +208,11 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
         t.is(versions.filter((version) => version !== null).length, 1);
         const writer = versions.findIndex((version) => version !== null);
         expected = versions[writer] ?? null;
-        t.deepEqual(await getRecord(store, 'live'), { value: { round, writer }, version: expected });
+        t.deepEqual(await getRecord(store, 'live'), {
+          name: 'live',
+          value: { round, writer },
+          version: expected,
+        });
       }
     },
   );
@@ -215,14 +223,14 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     const first = await putRecord(store, 'live', { live: 1 }, null);
     const second = await putRecord(store, 'live', { live: 2 }, first);
     t.false(await removeRecord(store, 'live', first ?? 0n));
-    t.deepEqual(await getRecord(store, 'live'), { value: { live: 2 }, version: second });
+    t.deepEqual(await getRecord(store, 'live'), { name: 'live', value: { live: 2 }, version: second });
 
     t.true(await removeRecord(store, 'live', second ?? 0n));
     t.is(await getRecord(store, 'live'), null);
     t.false(await removeRecord(store, 'live', second ?? 0n));
     t.is(await putRecord(store, 'live', { live: 3 }, second), null);
     const again = await putRecord(store, 'live', { live: 4 }, null);
-    t.deepEqual(await getRecord(store, 'live'), { value: { live: 4 }, version: again });
+    t.deepEqual(await getRecord(store, 'live'), { name: 'live', value: { live: 4 }, version: again });
   });
 
   test.serial('Records are listed by prefix in order of name, without the removed ones', async (t) => {
@@ -245,9 +253,6 @@ export function readModelRecordsContract(test: TestFn, makeStore: MakeReadModelS
     const names = Array.from({ length: 401 }, (_, n) => `r/${String(n).padStart(3, '0')}`);
     await Promise.all(names.map(async (name) => putRecord(store, name, {}, null)));
     const listed = await listRecords(store, 'r/');
-    t.deepEqual(
-      listed.map(({ name }) => name),
-      names,
-    );
+    t.deepEqual(pluck(listed, 'name'), names);
   });
 }

@@ -1,4 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 
 import type { Clock } from '../../src/kit/time/clock.js';
 import type { JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
@@ -272,10 +273,7 @@ function listContract(test: TestFn, makeStore: MakeStateStore): void {
       for (const n of [1, 2]) await store.compareAndSet(`${prefix}${n}`, null, prefix);
     for (const prefix of prefixes) {
       const listed = await store.list(prefix, { limit: 100 });
-      t.deepEqual(
-        listed.map(({ key }) => key),
-        [`${prefix}1`, `${prefix}2`],
-      );
+      t.deepEqual(pluck(listed, 'key'), [`${prefix}1`, `${prefix}2`]);
     }
     t.is((await store.list('', { limit: 100 })).length, prefixes.length * 2);
   });

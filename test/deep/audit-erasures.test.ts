@@ -254,7 +254,7 @@ test(`After ${people} erasures no canary is in log, views, state, exports, the a
       // The access token of the registration may have ended.
       const login = await client.post('/api/v1/auth/login', { email, password }, from);
       const headers = { ...signedIn(login.json()).headers, ...from };
-      const deleted = await client.send('/api/v1/auth/me', { method: 'DELETE', headers });
+      const deleted = await client.delete('/api/v1/auth/me', headers);
       // 401: the reply to a first call was lost. The sign-in below shows that the account is gone.
       t.true([204, 401].includes(deleted.status), deleted.text);
     }

@@ -1,21 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
 import { quarantinedEvents } from '../../src/event-sourcing/effects/taken-events.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
 import { givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
 import type { ProposedEvent } from '../support/servers/eventstoredb-server/log.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
+import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
+import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 
-const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const planBytes = 107_374_182_400;
 const orderReactions = ['fulfil-orders'];
-
-interface Order {
-  readonly id: string;
-  readonly number: string;
-}
 
 /** Starts a service on a server of events, and again after each stop. One buyer places and pays orders. */
 async function given(t: ExecutionContext) {
@@ -25,7 +20,7 @@ async function given(t: ExecutionContext) {
   const environment = {
     ...keyEnvironment,
     EVENTSTOREDB_URL: server.url,
-    PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+    ...standardEnvironment,
   };
   const start = () => startInProcess({ directory, environment });
   let service = await start();
@@ -41,26 +36,17 @@ async function given(t: ExecutionContext) {
       between();
       service = await start();
     },
-    place: async (): Promise<Order> => {
-      const request = { provider: 'standard', plan_id: 'capacity-100g' };
-      const order = (await makeServiceClient(service.url).post('/api/v1/orders', request, headers)).json();
-      return { id: textOf(order, 'id'), number: textOf(order, 'number') };
-    },
-    pay: async ({ id, number }: Order): Promise<void> => {
-      const data = { order_number: number, transaction_id: `tx-${id}`, amount: 999, currency: 'USD' };
-      const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
-      const { headers: signature, body } = signStandard(event, { id, secret, at: new Date() });
-      const path = '/api/v1/payment/webhooks/standard';
-      const init = { method: 'POST', headers: { ...signature }, body };
-      const paid = await makeServiceClient(service.url).send(path, init);
+    place: () => placeOrder(makeServiceClient(service.url), headers),
+    pay: async (order: JsonObject): Promise<void> => {
+      const paid = await payOrder(makeServiceClient(service.url), order);
       t.is(paid.status, 200, paid.text);
     },
-    status: async ({ id }: Order) => (await get(`/api/v1/orders/${id}`))['status'],
+    status: async (order: JsonObject) => (await get(`/api/v1/orders/${textOf(order, 'id')}`))['status'],
     capacity: async () => Number(asObject((await get('/api/v1/auth/me'))['data'])['capacity_bytes']),
     /** Returns the reactions that have quarantined an event of the order. */
-    quarantinedIn: async ({ id }: Order): Promise<readonly string[]> =>
+    quarantinedIn: async (order: JsonObject): Promise<readonly string[]> =>
       [...(await quarantinedEvents(service.services.readModelStore))]
-        .filter(([, events]) => events.some(({ stream }) => stream === `order-${id}`))
+        .filter(([, events]) => events.some(({ stream }) => stream === `order-${textOf(order, 'id')}`))
         .map(([reaction]) => reaction),
   };
 }
@@ -91,8 +77,8 @@ test('A truncated order and one with an unknown event hold no other order back, 
   }
   // When an operator truncates one stream, and a newer version writes to the other one
   const unknownId = '018f0000-0000-7000-8000-0000000000aa';
-  server.log.append(`stowage.order-${unknown.id}`, 'stream-exists', [unknownEvent(unknownId)]);
-  server.log.setMetadata(`stowage.order-${truncated.id}`, { $tb: 1 });
+  server.log.append(`stowage.order-${textOf(unknown, 'id')}`, 'stream-exists', [unknownEvent(unknownId)]);
+  server.log.setMetadata(`stowage.order-${textOf(truncated, 'id')}`, { $tb: 1 });
   for (const fulfilled of [1, 2]) {
     // Then after each start the service quarantines both and fulfils the next paid order
     await restart(() => {
@@ -114,7 +100,7 @@ test('A truncated order and one with an unknown event hold no other order back, 
     t.true((await service().metrics()).includes('stowage_reaction_stopped{reaction="fulfil-orders"} 0'));
   }
   // When the operator restores the stream, then the next start fulfils the order, once
-  server.log.setMetadata(`stowage.order-${truncated.id}`, {});
+  server.log.setMetadata(`stowage.order-${textOf(truncated, 'id')}`, {});
   await restart();
   await eventually('the order is fulfilled', async () => (await status(truncated)) === 'fulfilled');
   await eventually('the order is not quarantined', async () => (await quarantinedIn(truncated)).length === 0);

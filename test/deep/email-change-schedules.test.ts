@@ -3,6 +3,7 @@ import type { CommandHandler } from '../../src/event-sourcing/deciding/command-h
 import { emailAggregate } from '../../src/areas/accounts/domain/email/email.js';
 import { testSchedules } from '../support/simulation/campaigns.js';
 import { runEmailChangeSchedule } from './email-change-schedules.js';
+import { isCommand } from './register-simulation.js';
 
 /** Releases the present reservation without a check of its revision. */
 const withoutExactRelease = (handler: CommandHandler): CommandHandler => ({
@@ -27,10 +28,6 @@ const withoutOwnReservation = (handler: CommandHandler): CommandHandler => ({
     return handler.handle(target, command, context, options);
   },
 });
-
-function isCommand(command: unknown, type: string): command is { readonly type: string } {
-  return typeof command === 'object' && command !== null && 'type' in command && command.type === type;
-}
 
 testSchedules(test, {
   title: (schedules) => `An address belongs to one user through all changes, in ${schedules} schedules`,

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
-import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeAddressReservations } from '../../src/areas/accounts/commands/email/address-reservations.js';
-import { makeRegistering } from '../../src/areas/accounts/commands/registering.js';
 import { makeEmailReverts } from '../../src/areas/accounts/commands/email/email-revert.js';
 import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
-import { makeSessions } from '../../src/areas/accounts/commands/signing-in/sessions.js';
 import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
@@ -32,12 +27,11 @@ import {
   type Simulation,
   type Weather,
 } from './register-simulation.js';
-import { access, documentWriter, issued, sealer } from './register-schedules.js';
+import { makeProcessDeps, registeringOf, sealer } from './register-schedules.js';
 import { partial } from '../support/fakes/partial.js';
 import type { Views } from '../../src/event-sourcing/views/views.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 import type { MailedCodes } from '../../src/keys/codes/login-codes.js';
-import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 
 const noViews = partial<Views>({
   of: () => partial({ get: () => Promise.resolve(null), ids: () => Promise.resolve([]) }),
@@ -47,6 +41,8 @@ const digests = partial<Digests>({
   email: (canonical) => createHash('sha256').update(canonical).digest('hex'),
   ip: () => someDigest,
 });
+
+const users = makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) });
 
 /** Returns the six digits that are mailed for a change. */
 function codeOf(change_id: string): string {
@@ -59,12 +55,10 @@ const ownAddresses = ['ada@example.com', 'bob@example.com'];
 const freeAddresses = ['eve@example.com', 'joe@example.com'];
 
 /** Makes the use cases of production over a simulated process. Hashing, sealing and mailing cost nothing. */
-function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
-  const { random } = simulation;
-  const handler = sabotage(
-    makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
-  );
-  const reservations = makeAddressReservations({ handler, clock });
+function makeProcess(process: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
+  const { clock } = process;
+  const common = makeProcessDeps(process, simulation, sabotage);
+  const { handler, reservations } = common;
   // The codes of a change follow from its id, so a reader of the mail knows them.
   const addressChangeCodes = partial<MailedCodes>({
     active: () => 'c1',
@@ -75,30 +69,17 @@ function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simula
     matches: (issue, typed) => typed === issue.issue_id,
   });
   const deps = {
-    ...{ handler, reservations, sealer, digests, addressChangeCodes, addressRevertCodes },
-    ...{ knownDevices: noKnownDevices, cannotMail: () => Promise.resolve(false) },
+    ...common,
+    digests,
+    addressChangeCodes,
+    addressRevertCodes,
     endGivenAccess: () => Promise.resolve(),
   };
   const changes = makeEmailChangeCommands({ ...deps, mailConfigured: true });
   return {
     handler,
     reservations,
-    ...makeRegistering({
-      ...deps,
-      passwords: partial({ hash: () => Promise.resolve('a hash') }),
-      checkPassword: () => null,
-      verificationIssues: partial({}),
-      mailConfigured: false,
-      users: makeUserReader({ views: noViews, sealer, usedBytes: () => Promise.resolve(0) }),
-      ...makeSessions({
-        ...deps,
-        sessions: noOtherSessions,
-        refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
-        accessTokens: partial({ sign: () => Promise.resolve(access) }),
-        onFailure: () => undefined,
-      }),
-      defaultCapacityBytes: 1,
-    }),
+    ...registeringOf(common, { digests, users }),
     ...changes,
     ...makeEmailReverts(deps),
     reactions: [
@@ -123,10 +104,7 @@ export async function runEmailChangeSchedule(
   { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
-  const { random, chance } = simulation;
-  const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  let commands = 0;
+  const { random, chance, count, pick, nextContext: contextNow } = simulation;
   const confirmed: Confirmed[] = [];
 
   const userIds: string[] = [];
@@ -143,7 +121,7 @@ export async function runEmailChangeSchedule(
   for (let index = 0; index < clients; index += 1) startClient(`client ${String(index + 1)}`);
   if (chance(0.5)) startReactor('reactor');
   await simulation.run();
-  const during = judgeAddresses(await readLog(simulation), userIds);
+  const during = judgeAddresses(await simulation.events(), userIds);
   if (during !== null) return during;
 
   // In calm weather the reactions leave nothing open.
@@ -154,7 +132,7 @@ export async function runEmailChangeSchedule(
     startReactor('last reactor');
     await simulation.run();
   }
-  const log = await readLog(simulation);
+  const log = await simulation.events();
   if (log.some(({ type }) => type === 'EmailReleased')) count('released');
   if (log.some(({ type }) => type === 'FormerAddressLapsed')) count('lapsed');
   return judgeAddresses(log, userIds) ?? judgeRest(log, confirmed);
@@ -224,7 +202,7 @@ export async function runEmailChangeSchedule(
   /** Runs the reactions in the order of the log, as their runner does. */
   function startReactor(name: string): void {
     startProcess(name, async ({ reactions }) => {
-      for (const event of await readLog(simulation)) {
+      for (const event of await simulation.events()) {
         for (const reaction of reactions) {
           const seen = eventFor(reaction, event);
           if (seen === null || (await reaction.asks(seen)) !== 'yes') continue;
@@ -271,19 +249,8 @@ export async function runEmailChangeSchedule(
     };
     simulation.start(name, main, { skewMs: 0, onCrash: again });
   }
-
-  function contextNow(): CommandContext {
-    commands += 1;
-    const commandId = `018f0000-0000-7000-8000-${String(commands).padStart(12, '0')}`;
-    const time = new Date(simulation.nowMs());
-    return { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
-  }
 }
 
 function registrationOf(email: string) {
   return { email, password: 'Correct-Horse-7', clientIp: null, userAgent: null };
-}
-
-async function readLog({ store }: Simulation): Promise<readonly (StoredEvent & { position: string })[]> {
-  return (await store.readAll({ after: null, limit: 1_000 })).events;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { makeEventReader } from '../../src/stores/embedded/log/event-reader.js';
 import { encodeContent } from '../../src/stores/embedded/log/event-rows.js';
 import { makeEventWriter } from '../../src/stores/embedded/log/event-writer.js';
@@ -19,53 +19,63 @@ const walFlips = Math.ceil(flips / 10);
 const streams = Array.from({ length: 60 }, (_, number) => `stowage.thing-${number}`);
 
 test(`${flips} times one flipped bit in events.db (seed ${seed}) leaves every read unchanged or reported as damage`, (t) => {
-  t.timeout(30 * 60_000);
   const directory = givenDirectory(t);
-  const original = writeLog(join(directory, 'original.db'));
-  const expected = readEverything(join(directory, 'original.db'));
-  const random = makeSeededRandom(seed);
-  const found = { unchanged: 0, damaged: 0 };
-  for (let flip = 0; flip < flips; flip += 1) {
+  const path = join(directory, 'original.db');
+  const original = writeLog(path);
+  const found = flipBits(t, {
+    ...{
+      directory,
+      files: new Map([['', original]]),
+      flipped: '',
+      count: flips,
+      expected: readEverything(path),
+    },
     // The first two pages hold the header, the schema and the log's own row. They get a fifth of the flips.
-    const range = flip % 5 === 0 ? 8_192 : original.length;
-    const bit = Math.floor(random() * range * 8);
-    const path = join(directory, `${flip}.db`);
-    const bytes = Buffer.from(original);
-    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-    writeFileSync(path, bytes);
-    try {
-      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a read returned other data`);
-      found.unchanged += 1;
-    } catch (error) {
-      if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
-      found.damaged += 1;
-    }
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-  }
-  t.log(JSON.stringify(found));
+    rangeOf: (flip) => (flip % 5 === 0 ? 8_192 : original.length),
+  });
   t.true(found.damaged > flips / 10 && found.unchanged > flips / 10);
 });
 
 test(`${walFlips} times one flipped bit in the write-ahead log of a killed process (seed ${seed}) hide no event`, (t) => {
-  t.timeout(30 * 60_000);
   const directory = givenDirectory(t);
-  const original = join(directory, 'original.db');
+  const path = join(directory, 'original.db');
   const files = new Map<string, Buffer>();
-  writeLog(original, () => {
-    for (const suffix of ['', '-wal', '.mark']) files.set(suffix, readFileSync(original + suffix));
+  writeLog(path, () => {
+    for (const suffix of ['', '-wal', '.mark']) files.set(suffix, readFileSync(path + suffix));
   });
-  const expected = readEverything(original);
+  const found = flipBits(t, {
+    ...{ directory, files, flipped: '-wal', count: walFlips, expected: readEverything(path) },
+    rangeOf: (_, length) => length,
+  });
+  t.true(found.damaged > walFlips / 2);
+});
+
+/** Copies the files of a log, by suffix, with one flipped bit, again and again. Each copy reads as before, or as damaged. */
+function flipBits(
+  t: ExecutionContext,
+  log: {
+    readonly directory: string;
+    readonly files: ReadonlyMap<string, Buffer>;
+    /** The suffix of the file with the flipped bit. */
+    readonly flipped: string;
+    readonly count: number;
+    readonly expected: string;
+    /** Returns the number of bytes from which the bit is drawn. */
+    readonly rangeOf: (flip: number, length: number) => number;
+  },
+) {
+  t.timeout(30 * 60_000);
   const random = makeSeededRandom(seed);
   const found = { unchanged: 0, damaged: 0 };
-  for (let flip = 0; flip < walFlips; flip += 1) {
-    const path = join(directory, `${flip}.db`);
-    for (const [suffix, bytes] of files) writeFileSync(path + suffix, bytes);
-    const bytes = Buffer.from(files.get('-wal') ?? []);
-    const bit = Math.floor(random() * bytes.length * 8);
+  for (let flip = 0; flip < log.count; flip += 1) {
+    const path = join(log.directory, `${flip}.db`);
+    for (const [suffix, bytes] of log.files) writeFileSync(path + suffix, bytes);
+    const bytes = Buffer.from(log.files.get(log.flipped) ?? []);
+    const bit = Math.floor(random() * log.rangeOf(flip, bytes.length) * 8);
     bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-    writeFileSync(`${path}-wal`, bytes);
+    writeFileSync(path + log.flipped, bytes);
     try {
-      if (readEverything(path) !== expected) t.fail(`bit ${bit}: a read returned other data`);
+      if (readEverything(path) !== log.expected) t.fail(`bit ${bit}: a read returned other data`);
       found.unchanged += 1;
     } catch (error) {
       if (failureOf(error, eventsFormat)?.kind !== 'damaged') t.fail(`bit ${bit}: ${String(error)}`);
@@ -74,8 +84,8 @@ test(`${walFlips} times one flipped bit in the write-ahead log of a killed proce
     for (const suffix of ['', '-wal', '-shm', '.mark']) rmSync(path + suffix, { force: true });
   }
   t.log(JSON.stringify(found));
-  t.true(found.damaged > walFlips / 2);
-});
+  return found;
+}
 
 testFlippedReadModels(test, Math.ceil(flips / 10));
 

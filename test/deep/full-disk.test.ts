@@ -1,13 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
-import { openStores } from '../support/servers/embedded-directory.js';
+import { givenSharedStores } from '../support/servers/embedded-directory.js';
 import {
   makeServiceClient,
   type ServiceClient,
   type SignedIn,
   textOf,
 } from '../support/clients/service-client.js';
-import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess, makeKeptLog } from '../support/servers/service-in-process.js';
 import { givenService, givenDirectory, freePort } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
@@ -15,13 +14,8 @@ const password = 'Correct-Horse-7';
 test('A full disk answers writes with 503, serves reads, and keeps acknowledged writes', async (t) => {
   // Given a service on a small disk
   const directory = givenDirectory(t);
-  const small = { ...(await openStores(directory, { pageCountMax: 14 })), allEmbedded: true };
-  t.teardown(() => small.close());
-  const lines: string[] = [];
-  const log = {
-    logger: pino({ level: 'warn' }, { write: (line) => lines.push(line) }),
-    flush: () => Promise.resolve(),
-  };
+  const small = await givenSharedStores(t, directory, { pageCountMax: 14 });
+  const { lines, log } = makeKeptLog('warn');
   const service = await givenInProcess(t, { directory, stores: small, log });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);

@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { v4 } from 'uuid';
 import { defaultLimits } from '../../src/security/rates/limits.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
-import { makeDirectory } from '../support/servers/embedded-directory.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess, grantStorageIn } from '../support/servers/service-in-process.js';
 
 const count = 10_000;
 
@@ -18,19 +16,12 @@ test('An import of 10,000 objects page by page, beside ten reads a second, meets
   for (let n = 0; n < count; n += 1) {
     objects.set(`/media/${String(n).padStart(5, '0')}.mp4`, { body: Buffer.from('a'), type: 'video/mp4' });
   }
-  const { directory, remove } = makeDirectory();
   const environment = { STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
-  const service = await startInProcess({ directory, environment, limits: defaultLimits });
-  t.teardown(async () => {
-    await service.close();
-    remove();
-  });
+  const service = await givenInProcess(t, { environment, limits: defaultLimits });
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-9');
-  const projectId = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
-  const context = { commandId: v4(), causationId: v4(), correlationId: v4(), actor: 'operator' };
-  const grant = { projectId, entitlement: 'allow_s3', source: 'operator' } as const;
-  await service.services.commands.grantEntitlement(grant, { ...context, time: new Date() });
+  const projectId = await client.makeProject(headers);
+  await grantStorageIn(service, projectId);
   const at = `/api/v1/projects/${projectId}`;
   const storage = {
     ...{ name: 'Media', provider: 's3', bucket: 'media', region: 'eu-central-1' },

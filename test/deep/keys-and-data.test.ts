@@ -11,7 +11,7 @@ import {
   type Environment,
   makeDataDirectory,
 } from '../support/servers/service-process.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { refusalOfStart, startInProcess } from '../support/servers/service-in-process.js';
 import { changedKeys } from '../support/examples/changed-keys.js';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -35,15 +35,8 @@ async function givenCopy(t: ExecutionContext): Promise<string> {
   return directory;
 }
 
-/** Starts and stops; returns what the start throws, or null. */
-async function refusalOf(directory: string, environment: Environment): Promise<unknown> {
-  try {
-    await (await startInProcess({ directory, environment })).close();
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
+const refusalOf = (directory: string, environment: Environment = {}): Promise<unknown> =>
+  refusalOfStart({ directory, environment });
 
 for (const { what, variables, environment } of changedKeys) {
   test.serial(`Embedded stores, ${what}: the start names the variable and writes nothing`, async (t) => {

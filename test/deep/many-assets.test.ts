@@ -1,12 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
-import { v4 } from 'uuid';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { eventually } from '../support/eventually.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
 import { givenDirectory, openStores } from '../support/servers/embedded-directory.js';
-import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess, grantStorageIn } from '../support/servers/service-in-process.js';
 
 const few = 10;
 const many = 100_000;
@@ -35,13 +34,9 @@ test('GET auth/me, sign-in and upload-url cost the same with 10 and with 100,000
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', password);
   const { headers } = owner;
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   const path = `/api/v1/projects/${project}`;
-  const { grantEntitlement } = service.services.commands;
-  await grantEntitlement(
-    { projectId: project, entitlement: 'allow_s3', source: 'operator' },
-    { commandId: v4(), causationId: v4(), correlationId: v4(), actor: 'operator', time: new Date() },
-  );
+  await grantStorageIn(service, project);
   const bucket = { name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1' };
   const credentials = { access_key: 'AK', secret_key: 'SK' };
   const bound = await client.post(`${path}/storages`, { ...bucket, credentials }, headers);

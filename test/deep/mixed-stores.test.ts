@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { untilAnswered } from '../support/servers/service-ledger.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
@@ -49,10 +50,7 @@ test('The whole path works with the log in EventStoreDB and embedded documents, 
   const readAll = async (): Promise<readonly string[]> => {
     const peers = client.get('/api/v1/internal/peer-list', { 'x-agent-secret': agentSecret });
     const replies = await Promise.all([peers, ...paths.map((path) => client.get(path, owner.headers))]);
-    t.deepEqual(
-      replies.map(({ status }) => status),
-      [200, 200, 200, 200],
-    );
+    t.deepEqual(pluck(replies, 'status'), [200, 200, 200, 200]);
     return replies.map(({ text }) => text);
   };
   // Then every resource is read, and its events stand in the server's log

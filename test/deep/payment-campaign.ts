@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { pluck } from '../support/given/pluck.js';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Random } from '../../src/kit/time/clock.js';
@@ -123,10 +125,7 @@ export async function runPaymentCampaign(t: ExecutionContext, campaign: Campaign
   const wrong = orders.filter((order) =>
     placesOfGrant(order).some((place) => grants.held.has(place) !== order.story.end.isGranted),
   );
-  t.deepEqual(
-    wrong.map(({ id }) => id),
-    [],
-  );
+  t.deepEqual(pluck(wrong, 'id'), []);
   t.log(
     `seed ${campaign.seed}, ${members.length} processes: ${orders.length} orders, ${fates.size} messages in ${deliveries} ` +
       `deliveries, ${kills} kills, ${delivery.repeated()} not acknowledged, ${events.length} events, ` +
@@ -253,8 +252,4 @@ async function untilEmpty(find: () => Promise<readonly string[]>): Promise<reado
     { pollMs: 200 },
   );
   return problems;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import type { Random } from '../../src/kit/time/clock.js';
 import { makeHttpLane, type RawReply } from '../support/clients/http-socket.js';
@@ -145,8 +146,4 @@ function requestOf(provider: string, { method, query, headers, body }: SentCallb
 
 function describe({ status, text }: RawReply): string {
   return `${status} ${text}`;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { pick as pickFrom } from '../support/fakes/clock.js';
 import type { Random } from '../../src/kit/time/clock.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, type ServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
@@ -32,11 +34,7 @@ export async function placeOrders(
     random,
   }: { readonly count: number; readonly platforms: readonly Platform[]; readonly random: Random },
 ): Promise<readonly Bought[]> {
-  const pick = <Item>(items: readonly Item[]): Item => {
-    const item = items[Math.floor(random() * items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
-  };
+  const pick = <Item>(items: readonly Item[]): Item => pickFrom(random, items);
   const people = [];
   // Users register one after the other, because a busy service refuses hashes that would wait too long.
   for (let index = 0; index < buyers; index += 1) {
@@ -100,7 +98,7 @@ async function signIn(client: ServiceClient, email: string): Promise<SignedIn> {
       return await client.login(email, password);
     } catch (error) {
       if (tries === signInTriesMax) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await wait(500);
     }
   }
 }

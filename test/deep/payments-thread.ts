@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { problemOfDeliveries } from '../support/simulation/model/deliver-permutations.js';
+import { decided, place, problemOfDeliveries } from '../support/simulation/model/deliver-permutations.js';
 import { drawScene, receivedAt } from '../support/simulation/reactions/payment-scene.js';
 import {
   endAlike,
@@ -12,17 +12,13 @@ import { type ThreadReport, threadShare } from '../support/simulation/spread-ove
 import { isDeepStrictEqual } from 'node:util';
 import {
   isDue,
-  orderAggregate,
-  type OrderCommand,
   type OrderState,
   orderStatus,
   refundedAmount,
   type ReportedFact,
   unusedPayments,
 } from '../../src/areas/payments/domain/order/order.js';
-import { evolve } from '../../src/areas/payments/domain/order/state.js';
 import { ledgerOf } from '../support/simulation/reactions/payment-ledger.js';
-import { userId } from '../support/examples/ids.js';
 
 /* A thread of `payments.test.ts`. It tries its share of histories or sets of messages and stops at the first problem. */
 
@@ -120,16 +116,7 @@ function problemOfFolds(seed: number, size: number, tally: Record<string, number
       at: at === null ? receivedAt : new Date(at),
     })),
   );
-  const placed = after(orderAggregate.decider.initialState, {
-    ...({
-      type: 'Place',
-      user_id: userId,
-      plan_id: 'p',
-      currency: 'USD',
-      expires_at: receivedAt.toISOString(),
-    } as const),
-    ...order,
-  });
+  const placed = place(order);
   const priced = reports.filter(({ fact }) => {
     const isOfCurrency = fact.kind === 'dispute' || !('currency' in fact) || fact.currency === 'USD';
     return isOfCurrency && (fact.kind !== 'paid' || fact.amount === order.amount);
@@ -155,8 +142,8 @@ function problemOfFolds(seed: number, size: number, tally: Record<string, number
     if (left.length === 0) return judge(state, path);
     for (const [index, report] of left.entries()) {
       const command = { type: 'Report', reports: [report] } as const;
-      const told = after(after(state, command), command);
-      const marked = after(after(told, { type: 'MarkFulfilled' }), { type: 'MarkRevoked' });
+      const told = decided(decided(state, command), command);
+      const marked = decided(decided(told, { type: 'MarkFulfilled' }), { type: 'MarkRevoked' });
       const problem = fold(marked, left.toSpliced(index, 1), [...path, report.callback]);
       if (problem !== null) return problem;
     }
@@ -176,10 +163,6 @@ function problemOfFolds(seed: number, size: number, tally: Record<string, number
     if (isDeepStrictEqual(is, expected)) return null;
     return `${JSON.stringify(is)} instead of ${JSON.stringify(expected)} after ${path.join(', ')}`;
   }
-}
-
-function after(state: OrderState, command: OrderCommand): OrderState {
-  return orderAggregate.decider.decide(command, state).reduce<OrderState>(evolve, state);
 }
 
 /** Yields the items in every order; the given order comes first. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import { emailAggregate } from '../../src/areas/accounts/domain/email/email.js';
 import { testSchedules } from '../support/simulation/campaigns.js';
 import { runSchedule } from './register-schedules.js';
-import type { Sabotage } from './register-simulation.js';
+import { isCommand, type Sabotage } from './register-simulation.js';
 
 test('Of two registrations that take over an abandoned one, the slower is refused as taken', async (t) => {
   // In this schedule the other command ends the abandoned user between two reads of the slower one.
@@ -25,10 +25,6 @@ const withoutExactRevision: Sabotage = (handler) => ({
     return handler.handle(target, { ...command, replaces: revision }, context, options);
   },
 });
-
-function isCommand(command: unknown, type: string): boolean {
-  return typeof command === 'object' && command !== null && 'type' in command && command.type === type;
-}
 
 testSchedules(test, {
   title: (schedules) => `One address is registered once, in ${schedules} schedules`,

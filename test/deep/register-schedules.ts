@@ -31,11 +31,13 @@ import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import type { UserReader } from '../../projections/accounts/users/reader.js';
+import type { Digests } from '../../src/keys/sealing/digests.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
 /** Writes no documents. Its views are those of production. */
-export const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
+const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
   viewsOf: (category) => views.get(category) ?? [],
   write: () => Promise.resolve(),
 };
@@ -45,42 +47,50 @@ export const sealer = partial<Sealer>({
   seal: () => Promise.resolve(sealed),
   open: () => Promise.resolve('opened'),
 });
+const digests = partial<Digests>({ email: () => digest, ip: () => digest });
 const users = makeUserReader({
   // The reader only returns documents that a command passes to it. It reads no view.
   views: partial({ of: () => partial({}) }),
   usedBytes: () => Promise.resolve(0),
   sealer,
 });
-export const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
-export const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
+const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
+const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
 const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
 
-/** Makes the use case of production over a simulated process. Hashing, sealing and signing cost nothing. */
-function makeProcess({ eventStore, clock }: SimulatedProcess, simulation: Simulation, sabotage: Sabotage) {
-  const { random } = simulation;
+/** Makes a handler of production over a simulated process, and what it needs. Hashing, sealing and signing cost nothing. */
+export function makeProcessDeps(
+  { eventStore, clock }: SimulatedProcess,
+  { random }: Simulation,
+  sabotage: Sabotage,
+) {
   const handler = sabotage(
     makeCommandHandler({ eventStore, documentWriter, clock, random, cachedStreamsMax: 8 }),
   );
+  return {
+    ...{ handler, sealer, reservations: makeAddressReservations({ handler, clock }) },
+    ...{ knownDevices: noKnownDevices, cannotMail: () => Promise.resolve(false), mailConfigured: false },
+  };
+}
+
+/** Makes the registration of production. */
+export function registeringOf(
+  deps: ReturnType<typeof makeProcessDeps>,
+  more: { readonly digests: Digests; readonly users: UserReader },
+) {
+  const common = { ...deps, ...more };
   return makeRegistering({
-    handler,
-    reservations: makeAddressReservations({ handler, clock }),
-    sealer,
-    digests: partial({ email: () => digest }),
+    ...common,
     passwords: partial({ hash: () => Promise.resolve('a hash') }),
     checkPassword: () => null,
     verificationIssues: partial({}),
-    mailConfigured: false,
-    cannotMail: () => Promise.resolve(false),
-    knownDevices: noKnownDevices,
-    users,
     ...makeSessions({
-      ...{ handler, sealer, digests: partial({ ip: () => digest }) },
-      ...{ sessions: noOtherSessions, knownDevices: noKnownDevices, onFailure: () => undefined },
+      ...{ ...common, sessions: noOtherSessions, onFailure: () => undefined },
       refreshTokens: partial({ issue: (sessionId) => ({ ...issued, sessionId }) }),
       accessTokens: partial({ sign: () => Promise.resolve(access) }),
     }),
     defaultCapacityBytes: 1,
-  }).register;
+  });
 }
 
 /** The probability of each fault in the worst weather. */
@@ -105,15 +115,13 @@ export async function runSchedule(
   for (let index = 0; index < count; index += 1) operations.push(startClient(index));
   await simulation.run();
   const undisturbed = weather === calm && simulation.nowMs() - began < takeOverAfterMs;
-  const problem = judge({ operations, log: await readLog(simulation), skewMsMax, undisturbed }, tally);
+  const problem = judge({ operations, log: await simulation.events(), skewMsMax, undisturbed }, tally);
   // A third of the schedules are checked afterwards, which takes as long as another client.
   return problem ?? (chance(1 / 3) ? checkAftermath() : null);
 
   function startClient(index: number): Operation {
     const name = `client ${String(index + 1)}`;
-    const commandId = `018f0000-0000-7000-8000-${String(index).padStart(12, '0')}`;
-    const time = new Date(simulation.nowMs());
-    const context = { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
+    const context = simulation.nextContext();
     const operation: Operation = {
       name,
       context,
@@ -142,7 +150,10 @@ export async function runSchedule(
     }
     const main = async (process: SimulatedProcess): Promise<void> => {
       try {
-        const { user } = await makeProcess(process, simulation, sabotage)(input, operation.context);
+        const { user } = await registeringOf(makeProcessDeps(process, simulation, sabotage), {
+          digests,
+          users,
+        }).register(input, operation.context);
         if (user.id !== operation.userId) throw new Error(`${name} got another user`);
         finish(operation, 'success', triedAtMs);
       } catch (error) {
@@ -167,20 +178,16 @@ export async function runSchedule(
   /** Checks that after the schedule the address has an owner or can be registered. */
   async function checkAftermath(): Promise<string | null> {
     simulation.setWeather(calm);
-    const owners = registeredUsers(await readLog(simulation));
+    const owners = registeredUsers(await simulation.events());
     simulation.advance(2 * takeOverAfterMs + 2 * skewMsMax);
     const late = startClient(count);
     await simulation.run();
     const expected = owners.length === 0 ? 'success' : 'taken';
     if (late.outcome !== expected) return `a late client got ${late.outcome} instead of ${expected}`;
-    return registeredUsers(await readLog(simulation)).length === 1
+    return registeredUsers(await simulation.events()).length === 1
       ? null
       : 'the late client made a second user';
   }
-}
-
-async function readLog({ store }: Simulation): Promise<readonly StoredEvent[]> {
-  return (await store.readAll({ after: null, limit: 1_000 })).events;
 }
 
 /** The attempt of one client to register the address: one command that is sent once or repeatedly. */

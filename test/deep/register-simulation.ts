@@ -6,6 +6,10 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
+import { givenContext } from '../support/given/given-stores.js';
+import { pick } from '../support/fakes/clock.js';
+import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
+import type { LogEvent } from '../../src/event-sourcing/ports/domain-event.js';
 
 /** The probabilities of faults per store call, and of long pauses between two calls. */
 export interface Weather {
@@ -75,7 +79,14 @@ export interface Simulation {
   /** Counts the steps so far, which order all that happened. */
   step(): number;
   nowMs(): number;
+  /** Makes the context of a new command at this moment. */
+  readonly nextContext: () => CommandContext;
   advance(ms: number): void;
+  /** Returns the log so far. */
+  readonly events: () => Promise<readonly LogEvent[]>;
+  /** Counts an event by its name in the tally. */
+  readonly count: (what: string) => void;
+  readonly pick: <Item>(items: readonly Item[]) => Item;
   trace(text: string): void;
   readonly chance: (probability: number) => boolean;
   /**
@@ -108,6 +119,7 @@ export function makeSimulation(deps: {
   const { random, tally, traceTo } = deps;
   let now = Date.parse('2026-01-02T03:04:05.000Z');
   let steps = 0;
+  let commands = 0;
   let weather = calm;
   let wake: () => void = () => undefined;
   let broken: unknown = null;
@@ -127,9 +139,13 @@ export function makeSimulation(deps: {
     random,
     step: () => steps,
     nowMs: () => now,
+    nextContext: () => givenContext((commands += 1), new Date(now)),
     advance: (ms) => {
       now += ms;
     },
+    events: async () => (await store.readAll({ after: null, limit: 1_000 })).events,
+    count,
+    pick: (items) => pick(random, items),
     trace,
     chance,
     start,
@@ -263,4 +279,9 @@ export function makeSimulation(deps: {
 
 function describe(events: readonly NewEvent[]): string {
   return events.map(({ type }) => type).join(', ');
+}
+
+/** Returns whether a command of any aggregate has a type. */
+export function isCommand(command: unknown, type: string): command is { readonly type: string } {
+  return typeof command === 'object' && command !== null && 'type' in command && command.type === type;
 }

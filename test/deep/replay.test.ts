@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pluck } from '../support/given/pluck.js';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { foldViews } from '../../projections/audit/fold-views.js';
@@ -174,10 +175,7 @@ test('The command shows the history of one stream in words, with its documents a
     return JSON.parse(stdout) as StreamReplay;
   };
   const whole = await show(project);
-  t.deepEqual(
-    whole.events.map(({ index }) => index),
-    indexes,
-  );
+  t.deepEqual(pluck(whole.events, 'index'), indexes);
   t.like(whole, { stream: project, index: events.length - 1, views: { projects: { name: 'Landing' } } });
   const event = events[renamed];
   t.deepEqual(whole.events.at(-1), {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Random } from '../../src/kit/time/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -146,8 +147,4 @@ async function namesOfStorages(
   const path = `/api/v1/projects/${projectId}/storages`;
   const { items } = (await untilAnswered(() => client.get(path, headers))).json();
   return Array.isArray(items) ? items.map((item) => asObject(item)['name']) : [];
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -10,7 +10,6 @@ import {
   operate,
   type ServiceClient,
   type SignedIn,
-  textOf,
 } from '../support/clients/service-client.js';
 import { findViewProblems, readLog } from '../support/servers/service-log-and-disk.js';
 import { withoutLimits, givenService, runCli } from '../support/servers/service-process.js';
@@ -77,15 +76,10 @@ async function createAndRead(
     // A user owns at most 100 projects, so each further one replaces the oldest.
     const oldest = own.length < 90 ? undefined : own.shift();
     if (oldest !== undefined) {
-      const gone = await client.send(`/api/v1/projects/${oldest}`, {
-        method: 'DELETE',
-        headers: user.headers,
-      });
+      const gone = await client.delete(`/api/v1/projects/${oldest}`, user.headers);
       t.is(gone.status, 204, gone.text);
     }
-    const made = await client.post('/api/v1/projects', { name: `Project ${created.count}` }, user.headers);
-    t.is(made.status, 201, made.text);
-    const id = textOf(made.json(), 'id');
+    const id = await client.makeProject(user.headers, `Project ${created.count}`);
     const [one, list] = await Promise.all([
       client.get(`/api/v1/projects/${id}`, user.headers),
       client.get('/api/v1/projects?limit=1', user.headers),

@@ -12,7 +12,6 @@ import {
   calm,
   makeSimulation,
   type ScheduleOptions,
-  type Simulation,
   type Weather,
 } from './register-simulation.js';
 
@@ -45,14 +44,8 @@ export async function runSchedule(
   { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
 ): Promise<string | null> {
   const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
-  const { random, chance } = simulation;
-  const pick = <Item>(items: readonly Item[]): Item => {
-    const item = items[Math.floor(random() * items.length)];
-    if (item === undefined) throw new Error('nothing to pick from');
-    return item;
-  };
+  const { random, chance, pick, nextContext: makeContext } = simulation;
   const world = await makeSessionWorld(simulation, sabotage);
-  let commands = 0;
   const attempts: Attempt[] = [];
   const clients = (await world.setUp(2, makeContext)).map(clientOf);
   const weather = chooseWeather(chance, worst);
@@ -62,15 +55,8 @@ export async function runSchedule(
   const choices = chance(0.2) ? kinds.filter((kind) => !endingKinds.includes(kind)) : kinds;
   for (let index = 0; index < count; index += 1) plan(pick(choices), pick(clients));
   await simulation.run();
-  const log = await readLog(simulation);
+  const log = await simulation.events();
   return judge({ attempts, log, undisturbed: weather === calm }, tally) ?? (await checkAftermath(log));
-
-  function makeContext(): CommandContext {
-    commands += 1;
-    const commandId = `018f0000-0000-7000-8000-${String(commands).padStart(12, '0')}`;
-    const time = new Date(simulation.nowMs());
-    return { commandId, causationId: commandId, correlationId: commandId, actor: 'anonymous', time };
-  }
 
   /** Plans an attempt some turns later, so that it may come before, beside or after the others. */
   function plan(kind: Kind, client: Client): void {
@@ -216,8 +202,4 @@ function outcomeOf(error: unknown): string {
   if (error instanceof HttpError) return error.code;
   if (error instanceof StoreUnavailable || error instanceof Overloaded) return 'unknown';
   throw error;
-}
-
-async function readLog({ store }: Simulation): Promise<readonly StoredEvent[]> {
-  return (await store.readAll({ after: null, limit: 1_000 })).events;
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import type { Clock } from '../../src/kit/time/clock.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
 import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
@@ -9,20 +7,23 @@ import { totpCode } from '../support/fakes/authenticator-app.js';
 import { type Canaries, findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';
 import {
   asObject,
+  codeIn,
+  dataOf,
   makeServiceClient,
   operate,
   type ServiceReply,
   textOf,
 } from '../support/clients/service-client.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
 import {
-  makeDataDirectory,
-  runCli,
-  givenDirectory,
-  givenService,
-} from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+  givenInProcess,
+  givenTwoInProcess,
+  makeKeptLog,
+  startInProcess,
+} from '../support/servers/service-in-process.js';
+import { operatorContext } from '../support/given/given-stores.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 
 const person = {
   email: 'canary.ada@example.org',
@@ -37,48 +38,23 @@ const hourMs = 3_600_000;
 
 /** Two services over the same embedded stores, with a mail server and all their log lines. */
 async function given(t: ExecutionContext, { clock }: { readonly clock?: Clock } = {}) {
-  const data = await makeDataDirectory();
-  const smtp = await startSmtpServer();
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const options = {
-    directory: data.path,
-    environment: { SMTP_URL: smtp.url },
-    log: { logger, flush: () => Promise.resolve() },
-    ...(clock === undefined ? {} : { clock }),
-  };
-  const one = await startInProcess(options);
-  const two = await startInProcess({ ...options, stores: one.services.stores });
-  const closings = [() => one.close(), () => two.close()];
-  t.teardown(async () => {
-    for (const close of closings.reverse()) await close();
-    await smtp.close();
-    await data.remove();
-  });
-  const events = async () => (await one.services.eventStore.readAll({ after: null, limit: 500 })).events;
+  const smtp = await givenSmtpServer(t);
+  const { lines, log } = makeKeptLog();
+  const options = { log, environment: { SMTP_URL: smtp.url }, ...(clock === undefined ? {} : { clock }) };
+  const [one, two] = await givenTwoInProcess(t, options);
+  const { directory, services } = one;
+  const events = async () => (await services.eventStore.readAll({ after: null, limit: 500 })).events;
   /** Waits for an event that a reaction appends. */
   const appended = (type: string) =>
     eventually(`${type} is appended`, async () => (await events()).some((event) => event.type === type));
   /** Starts a further service over the same stores. */
-  const startAnother = async () => {
-    const service = await startInProcess({ ...options, stores: one.services.stores });
-    closings.push(() => service.close());
-    return makeServiceClient(service.url);
-  };
+  const startAnother = async () =>
+    makeServiceClient((await givenInProcess(t, { ...options, directory, stores: services.stores })).url);
   return {
-    directory: data.path,
-    services: one.services,
+    ...{ directory, services, smtp, lines, events, appended, startAnother },
     clients: [makeServiceClient(one.url), makeServiceClient(two.url)] as const,
-    smtp,
-    lines,
-    events,
-    appended,
-    startAnother,
   };
 }
-
-const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
-const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
 
 test('One code of the second factor passes once on two services and replaces the refresh token', async (t) => {
   const { clients } = await given(t);
@@ -157,12 +133,7 @@ test('An erased person can neither sign in nor be found, and no sealed value of 
   const ada = await first.register(person.email, person.password, { nickname: person.nickname });
   const other = await second.login(person.email, person.password);
   const headers = { ...ada.headers, ...agent };
-  const json = { ...headers, 'content-type': 'application/json' };
-  const patched = await first.send('/api/v1/auth/me', {
-    method: 'PATCH',
-    headers: json,
-    body: JSON.stringify({ nickname: person.newNickname }),
-  });
+  const patched = await first.patch('/api/v1/auth/me', { nickname: person.newNickname }, headers);
   t.is(patched.status, 200, patched.text);
   await first.post('/api/v1/auth/2fa/totp', {}, headers);
   await first.post('/api/v1/auth/email', { email: person.newEmail }, headers);
@@ -170,10 +141,8 @@ test('An erased person can neither sign in nor be found, and no sealed value of 
   await first.post('/api/v1/auth/email/confirm', { code: codeIn(mail?.email.text) }, headers);
   await first.post('/api/v1/projects', { name: 'Her own' }, headers);
   const bob = await first.register('bob@example.org', person.password);
-  const context = { commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' };
-  await services.commands.verifyEmail({ email: 'bob@example.org' }, { ...context, time: new Date() });
-  const project = textOf((await first.post('/api/v1/projects', { name: 'Film' }, bob.headers)).json(), 'id');
-  const path = `/api/v1/projects/${project}`;
+  await services.commands.verifyEmail({ email: 'bob@example.org' }, operatorContext());
+  const path = `/api/v1/projects/${await first.makeProject(bob.headers)}`;
   const added = await first.post(`${path}/members`, { email: person.newEmail, role: 'admin' }, bob.headers);
   t.is(added.status, 201, added.text);
   const issued = await first.post(`${path}/api-keys`, { name: 'k', scopes: ['storage:read'] }, headers);
@@ -200,7 +169,7 @@ test('An erased person can neither sign in nor be found, and no sealed value of 
   }
 
   // When the account is deleted
-  const deleted = await first.send('/api/v1/auth/me', { method: 'DELETE', headers });
+  const deleted = await first.delete('/api/v1/auth/me', headers);
   t.is(deleted.status, 204, deleted.text);
 
   // Then no session and no key is accepted, at once and in both services
@@ -226,21 +195,16 @@ test('An erased person can neither sign in nor be found, and no sealed value of 
 });
 
 test('A service without a mail server sends no notice, and one that gets a mail server sends the recent ones', async (t) => {
-  const data = await makeDataDirectory();
-  const smtp = await startSmtpServer();
-  t.teardown(async () => {
-    await smtp.close();
-    await data.remove();
-  });
+  const directory = givenDirectory(t);
+  const smtp = await givenSmtpServer(t);
   const password = { current_password: person.password, new_password: 'Canary-Password-42' };
-  const without = await startInProcess({ directory: data.path });
+  const without = await startInProcess({ directory });
   const client = makeServiceClient(without.url);
   const ada = await client.register(person.email, person.password);
   t.is((await client.post('/api/v1/auth/password', password, ada.headers)).status, 204);
   await without.close();
 
-  const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
-  t.teardown(() => service.close());
+  await givenInProcess(t, { directory, environment: { SMTP_URL: smtp.url } });
   const [mail] = await smtp.received(1);
   t.deepEqual(mail?.to, [person.email]);
   t.is(mail?.email.subject, 'Your password was changed');

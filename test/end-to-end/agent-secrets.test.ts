@@ -1,18 +1,14 @@
 import test from 'ava';
 import { eventually } from '../support/eventually.js';
 import { makeAgentSecretFiles } from '../support/servers/agent-secret-files.js';
-import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('A process reads the secrets of agents from their files again, for an unknown secret and on SIGHUP', async (t) => {
   const directory = givenDirectory(t);
   const { current, previous, environment, write } = makeAgentSecretFiles(directory);
   write(current, 'the-first-agent-secret');
   write(previous, '');
-  const service = await givenService(t, {
-    directory,
-    port: await freePort(),
-    environment,
-  });
+  const service = await givenService(t, { directory, environment });
   const ask = async (secret: string): Promise<number> => {
     const headers = { 'x-agent-secret': secret };
     const reply = await fetch(`${service.url}/api/v1/internal/peer-list`, { headers });

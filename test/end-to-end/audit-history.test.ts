@@ -1,8 +1,9 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { addTotp, asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { registerAuditor, asObject, makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
 
@@ -11,21 +12,11 @@ test('A running service shows an auditor who did what, and a project as it stood
   const data = givenDirectory(t);
   const service = await givenService(t, { directory: data, environment: {} });
   const client = makeServiceClient(service.url);
-  const { headers: auditor } = await client.register('ada@example.org', password);
-  await addTotp(client, auditor);
+  const { headers: auditor } = await registerAuditor(client, data);
   const { headers: owner, userId } = await client.register('eve@example.org', password);
-  for (const args of [
-    ['user', 'verify', 'ada@example.org'],
-    ['auditor', 'grant', 'ada@example.org'],
-  ]) {
-    t.is((await runCli(data, args)).code, 0);
-  }
-  const created = (await client.post('/api/v1/projects', { name: 'Launch' }, owner)).json();
-  const project = textOf(created, 'id');
+  const project = await client.makeProject(owner, 'Launch');
   const path = `/api/v1/projects/${project}`;
-  const json = { 'content-type': 'application/json', ...owner };
-  const body = JSON.stringify({ name: 'Landing' });
-  t.is((await client.send(path, { method: 'PATCH', headers: json, body })).status, 200);
+  t.is((await client.patch(path, { name: 'Landing' }, owner)).status, 200);
   // When the service has signed both events
   const list = async (query: string): Promise<readonly JsonObject[]> => {
     const reply = await client.get(`/audit/events?${query}`, auditor);
@@ -38,13 +29,10 @@ test('A running service shows an auditor who did what, and a project as it stood
   );
   // Then the auditor reads them in words
   const items = await list(`project=${project}`);
-  t.deepEqual(
-    items.map(({ words }) => words),
-    [
-      `User ${userId} renamed project ${project} to "Landing".`,
-      `User ${userId} created project ${project} with the name "Launch" and the owner ${userId}.`,
-    ],
-  );
+  t.deepEqual(pluck(items, 'words'), [
+    `User ${userId} renamed project ${project} to "Landing".`,
+    `User ${userId} created project ${project} with the name "Launch" and the owner ${userId}.`,
+  ]);
   // and the project as it stood before and after
   const [renamed] = items;
   const index = Number(renamed?.['index']);

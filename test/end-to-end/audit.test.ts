@@ -5,7 +5,7 @@ import { entryOf } from '../../src/areas/audit/tree/canonical-json.js';
 import { leafHash, rootOf } from '../../src/areas/audit/tree/merkle.js';
 import { parseCheckpointText, parseNote } from '../../src/areas/audit/tree/note.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { addTotp, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { registerAuditor, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
 import { freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 import { rootFromInclusion } from '../support/audit/inclusion.js';
@@ -20,21 +20,11 @@ const eventually = (what: string, holds: () => boolean | Promise<boolean>): Prom
 async function givenAuditedService(t: ExecutionContext, environment: Readonly<Record<string, string>> = {}) {
   const data = givenDirectory(t);
   const port = await freePort();
-  const start = async () => {
-    const service = await givenService(t, { directory: data, port, environment });
-    return service;
-  };
+  const start = () => givenService(t, { directory: data, port, environment });
   const service = await start();
   const client = makeServiceClient(service.url);
-  const { headers: auditor } = await client.register('ada@example.org', password);
-  await addTotp(client, auditor);
+  const { headers: auditor } = await registerAuditor(client, data);
   const cli = (...args: string[]) => runCli(data, args, environment);
-  for (const args of [
-    ['user', 'verify', 'ada@example.org'],
-    ['auditor', 'grant', 'ada@example.org'],
-  ]) {
-    t.is((await cli(...args)).code, 0);
-  }
   const status = async (): Promise<JsonObject> => {
     const reply = await client.get('/audit/status', auditor);
     t.is(reply.status, 200, reply.text);

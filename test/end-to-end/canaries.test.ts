@@ -1,26 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { pluck } from '../support/given/pluck.js';
 import test from 'ava';
 import { Secret } from 'otpauth';
-import { pino } from 'pino';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { otherThan, totpCode } from '../support/fakes/authenticator-app.js';
 import { findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
-import {
-  asObject,
-  makeServiceClient,
-  type ServiceReply,
-  signedIn,
-  textOf,
-} from '../support/clients/service-client.js';
-import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
+import { codeIn, dataOf, makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
+import { givenSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
 
 import { register } from '../support/examples/user.js';
 import { userId } from '../support/examples/ids.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { sessionOf } from '../support/given/given-acting.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeKeptLog, startInProcess } from '../support/servers/service-in-process.js';
 import { givenDirectory } from '../support/servers/service-process.js';
 
 const person = {
@@ -34,8 +28,6 @@ const person = {
 };
 const smtpPassword = 'canary-smtp-password';
 
-const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
-const codeIn = (text: string | undefined) => /(?<!\d)\d{6}(?!\d)/.exec(text ?? '')?.[0] ?? '';
 /** Returns the code of the `nth` mail to an address, counted from 1; notices have none. */
 async function mailedCode(smtp: TestSmtpServer, address: string, nth: number): Promise<string> {
   for (let mails = smtp.mails; ; mails = await smtp.received(mails.length + 1)) {
@@ -53,8 +45,7 @@ const spelled = (name: string, code: string) => ({ [`${name} "`]: `"${code}"`, [
 
 test('Second factors, mailed codes, passwords and tokens stand nowhere in clear', async (t) => {
   // Given a person who signs in with all of them
-  const smtp = await startSmtpServer({ credentials: { user: 'stowage', password: smtpPassword } });
-  t.teardown(() => smtp.close());
+  const smtp = await givenSmtpServer(t, { credentials: { user: 'stowage', password: smtpPassword } });
   const { client, watched, sightings } = await startCanaryService(t, { SMTP_URL: smtp.url });
   const ada = await client.register(person.email, person.password, { nickname: person.nickname });
   const from = { 'user-agent': person.agent };
@@ -127,7 +118,7 @@ test('Second factors, mailed codes, passwords and tokens stand nowhere in clear'
 
   // Then each call has the expected reply
   t.deepEqual(
-    statuses.map(({ status }) => status),
+    pluck(statuses, 'status'),
     [
       401, 400, 400, 401, 400, 401, 401, 401, 401, 400, 204, 200, 401, 204, 200, 401, 400, 401, 401, 401, 401,
       204,
@@ -175,13 +166,11 @@ const message = 'CanaryMessage to the recipient';
 test("The password, token and session of a share and its visitors' addresses stand nowhere in clear", async (t) => {
   // Given a share with a password
   const directory = givenDirectory(t);
-  const smtp = await startSmtpServer();
-  t.teardown(() => smtp.close());
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const smtp = await givenSmtpServer(t);
+  const { lines, log } = makeKeptLog();
   const service = await startInProcess({
     directory,
-    log: { logger, flush: () => Promise.resolve() },
+    log,
     environment: { TRUSTED_PROXIES: '127.0.0.0/8', SMTP_URL: smtp.url },
   });
   const { services, url } = service;
@@ -194,13 +183,13 @@ test("The password, token and session of a share and its visitors' addresses sta
   const keyed = { ...from, 'idempotency-key': 'canary-share-key' };
   const opened = await client.post(`${path}/verify`, { password }, keyed);
   t.is(opened.status, 200, opened.text);
-  const media = asObject(opened.json()['data'])['media'] as readonly JsonObject[];
+  const media = dataOf(opened)['media'] as readonly JsonObject[];
   const signatures = media.map(
     (one) => new URL(textOf(one, 'url')).searchParams.get('X-Amz-Signature') ?? '',
   );
   t.true(signatures.length > 0 && signatures.every((signature) => signature.length === 64));
   t.is((await client.post(`${path}/verify`, { password }, keyed)).status, 200);
-  const session = textOf(asObject(opened.json()['data']), 'share_session');
+  const session = textOf(dataOf(opened), 'share_session');
   t.is((await client.post(`${path}/media`, { share_session: session }, from)).status, 200);
   const replies = [
     await client.post(`${path}/verify`, { password: [password] }, from),
@@ -213,10 +202,7 @@ test("The password, token and session of a share and its visitors' addresses sta
   for (let tried = 0; tried < 6; tried += 1) {
     replies.push(await client.post(`${path}/verify`, { password: wrongPassword }, from));
   }
-  t.deepEqual(
-    replies.map(({ status }) => status),
-    [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429],
-  );
+  t.deepEqual(pluck(replies, 'status'), [400, 400, 401, 409, 405, 200, 401, 401, 401, 401, 401, 429]);
   // and the owner, whose address is proved, mails the link
   const person = { kind: 'person', userId } as const;
   const owner = {

@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import {
   type Canaries,
   findCanaries,
   findCanariesInFiles,
   type Sighting,
 } from '../support/examples/canaries.js';
-import { openStores } from '../support/servers/embedded-directory.js';
+import { givenSharedStores } from '../support/servers/embedded-directory.js';
 import {
   asObject,
   makeServiceClient,
@@ -19,8 +18,8 @@ import {
   storageRequest,
   textOf,
 } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { givenInProcess, makeKeptLog } from '../support/servers/service-in-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 import { freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 /** Secrets and personal data as users send them, in right and wrong places. */
@@ -43,8 +42,7 @@ const control: Canaries = { 'project name': Buffer.from('canary project name') }
 
 test('Secrets and personal data stand in replies, log lines and files only sealed', async (t) => {
   // Given a served process that can send mail
-  const smtp = await startSmtpServer();
-  t.teardown(() => smtp.close());
+  const smtp = await givenSmtpServer(t);
   const directory = givenDirectory(t);
   const start = {
     directory,
@@ -99,8 +97,7 @@ test('Secrets and personal data stand in replies, log lines and files only seale
 test('An unexpected failure answers 500 without detail and logs a line without the message', async (t) => {
   // Given a service whose state store fails unexpectedly after the start, with a secret in the message of the error
   const directory = givenDirectory(t);
-  const stores = { ...(await openStores(directory)), allEmbedded: true };
-  t.teardown(() => stores.close());
+  const stores = await givenSharedStores(t, directory);
   let broken = false;
   const { stateStore } = stores;
   const orFail = <Result>(call: () => Promise<Result>): Promise<Result> =>
@@ -108,14 +105,9 @@ test('An unexpected failure answers 500 without detail and logs a line without t
   const get: typeof stateStore.get = (...request) => orFail(() => stateStore.get(...request));
   const compareAndSet: typeof stateStore.compareAndSet = (...request) =>
     orFail(() => stateStore.compareAndSet(...request));
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const service = await startInProcess({
-    directory,
-    stores: { ...stores, stateStore: { ...stateStore, get, compareAndSet } },
-    log: { logger, flush: () => Promise.resolve() },
-  });
-  t.teardown(() => service.close());
+  const { lines, log } = makeKeptLog();
+  const failing = { ...stores, stateStore: { ...stateStore, get, compareAndSet } };
+  const service = await givenInProcess(t, { directory, stores: failing, log });
   // When a client registers
   broken = true;
   const { email, password } = given;
@@ -131,22 +123,16 @@ test('An unexpected failure answers 500 without detail and logs a line without t
 test('A failed write-through logs no message of the error, and the reply and the reactions go on', async (t) => {
   // Given a service whose documents cannot be written, with a secret in the message of the error
   const directory = givenDirectory(t);
-  const stores = { ...(await openStores(directory)), allEmbedded: true };
-  t.teardown(() => stores.close());
+  const stores = await givenSharedStores(t, directory);
   let broken = false;
   const { readModelStore } = stores;
   const write: typeof readModelStore.write = (...request) =>
     broken
       ? Promise.reject(new SyntaxError(`Unexpected token in ${given.secretKey}`))
       : readModelStore.write(...request);
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const service = await startInProcess({
-    directory,
-    stores: { ...stores, readModelStore: { ...readModelStore, write } },
-    log: { logger, flush: () => Promise.resolve() },
-  });
-  t.teardown(() => service.close());
+  const { lines, log } = makeKeptLog();
+  const failing = { ...stores, readModelStore: { ...readModelStore, write } };
+  const service = await givenInProcess(t, { directory, stores: failing, log });
   const client = makeServiceClient(service.url);
   const owner = await client.register(given.email, given.password);
   // When a project is created
@@ -171,9 +157,7 @@ interface Gone {
 async function goWholePath(t: ExecutionContext, client: ServiceClient, directory: string): Promise<Gone> {
   const { email, nickname, password } = given;
   const owner = await client.register(email, password, { nickname });
-  const body = { name: String(control['project name']) };
-  const project = await client.post('/api/v1/projects', body, owner.headers);
-  const projectId = textOf(project.json(), 'id');
+  const projectId = await client.makeProject(owner.headers, String(control['project name']));
   const storages = `/api/v1/projects/${projectId}/storages`;
   const grant = await runCli(directory, ['project', 'grant', projectId, 'allow_s3']);
   t.is(grant.code, 0, grant.stderr);

@@ -4,25 +4,18 @@ import test, { type ExecutionContext } from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { makeClockOfProcess } from '../support/servers/clock-of-process.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const hourMs = 3_600_000;
 const password = 'Correct-Horse-7';
 
 async function given(t: ExecutionContext) {
-  const directory = await makeDataDirectory();
-  const clock = makeClockOfProcess(directory.path);
-  const limits = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const clock = makeClockOfProcess(directory);
+  const limits = join(directory, 'limits.json');
   await writeFile(limits, JSON.stringify({ wrong_agent_secret: { limit: 2, seconds: 4 } }));
-  const service = await startService({
-    directory: directory.path,
-    port: await freePort(),
-    environment: { ...clock.environment, LIMITS_FILE: limits, NODE_AGENT_SECRET: 'let-the-agents-in' },
-  });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
-  });
+  const environment = { ...clock.environment, LIMITS_FILE: limits, NODE_AGENT_SECRET: 'let-the-agents-in' };
+  const service = await givenService(t, { directory, environment });
   return { service, client: makeServiceClient(service.url), set: (ms: number) => clock.set(ms) };
 }
 

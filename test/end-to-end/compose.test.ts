@@ -7,13 +7,7 @@ import { servicesOf } from '../docs/compose-files.js';
 import { clone, read } from '../docs/documents.js';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import {
-  freePort,
-  runCli,
-  startService,
-  givenDirectory,
-  givenService,
-} from '../support/servers/service-process.js';
+import { freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('The one-shots of compose.cluster.yaml make keys and certificates, and the service serves with them over TLS', async (t) => {
   // Given the commands of the file, with folders of this test in place of volumes
@@ -50,15 +44,13 @@ test('The one-shots of compose.cluster.yaml make keys and certificates, and the 
   const eventStore = await startEventStoreDbServer({ tls: { certificate: made, key } });
   t.teardown(() => eventStore.close());
   const { EVENTSTOREDB_URL: url = '', KEYS_FILE: file = '' } = services['stowage1']?.environment ?? {};
-  const started = await startService({
+  const started = await givenService(t, {
     directory: join(folder, 'data'),
-    port: await freePort(),
     environment: {
       KEYS_FILE: here(file),
       EVENTSTOREDB_URL: here(url.replace(/@[^?]*/, `@localhost:${eventStore.port}`)),
     },
   });
-  t.teardown(() => started.kill());
   await makeServiceClient(started.url).register('ada@example.org', 'Correct-Horse-7');
   t.is(await started.stop(), 0);
 });

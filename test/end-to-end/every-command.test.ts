@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import test from 'ava';
 import { program } from '../../src/cli/program.js';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService, runCli } from '../support/servers/service-process.js';
 
 /** Starts the service, or runs a program that prints by itself. */
 const others = new Set(['serve', 'audit verify']);
@@ -77,19 +75,13 @@ function parse(text: string): unknown {
 }
 
 test('Every command prints its result or its refusal as JSON with --json, and as text without it', async (t) => {
-  const directory = await makeDataDirectory();
-  const scratch = await mkdtemp(join(tmpdir(), 'stowage-commands-'));
-  const service = await startService({ directory: directory.path, port: await freePort() });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
-    await rm(scratch, { recursive: true, force: true });
-  });
+  const { directory } = await givenService(t);
+  const scratch = givenDirectory(t);
   const commands = everyCommand(scratch).filter(([name]) => !others.has(name));
   t.true(commands.length > 45, `${commands.length} commands`);
   let succeeded = 0;
   for (const [name, words] of commands) {
-    const { code, stdout, stderr } = await runCli(directory.path, [...words, '--json']);
+    const { code, stdout, stderr } = await runCli(directory, [...words, '--json']);
     const said = code === 0 ? stdout : stdout === '' ? stderr : stdout;
     const parsed = parse(said);
     t.true(typeof parsed === 'object' && parsed !== null, `${name}: ${code} ${said}`);
@@ -103,7 +95,7 @@ test('Every command prints its result or its refusal as JSON with --json, and as
     ['user', 'list'],
     ['user', 'show', 'x@example.org'],
   ]) {
-    const { stdout, stderr } = await runCli(directory.path, words);
+    const { stdout, stderr } = await runCli(directory, words);
     t.is(parse(stdout === '' ? stderr : stdout), undefined, words.join(' '));
   }
 });

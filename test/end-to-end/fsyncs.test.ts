@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { makePaymentPlatforms } from '../support/clients/payment-platforms.js';
 import {
   makeServiceClient,
   type ServiceReply,
@@ -11,18 +10,18 @@ import {
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { operatorContext } from '../support/given/given-stores.js';
+import { givenInProcess, grantStorageIn } from '../support/servers/service-in-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 import { countDiskCalls, straceMissing } from '../support/servers/process-costs.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openReader } from '../../src/stores/embedded/files/database.js';
+import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 
 /* Counts the fsyncs of requests: each promise needs one, and more would cost a write its time (src/event-sourcing/README.md#append). */
 
 const password = 'Correct-Horse-9';
-const platformName = 'fsyncs';
 const requests = 8;
 const together = 32;
 /** Fsyncs of other work meanwhile: checkpoints of SQLite, and of the audit log. */
@@ -30,30 +29,19 @@ const others = 6;
 
 /** A service with mail and the platform `standard`, an owner with a proved address, a project and a storage. */
 async function given(t: ExecutionContext, options: { readonly withoutReactions?: boolean } = {}) {
-  const [data, smtp] = [await makeDataDirectory(), await startSmtpServer()];
-  const service = await startInProcess({
-    directory: data.path,
+  const smtp = await givenSmtpServer(t);
+  const service = await givenInProcess(t, {
     ...options,
     environment: {
       SMTP_URL: smtp.url,
       MAX_REQUESTS_PER_USER: '1000',
-      PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.from(platformName.padStart(24, '0')).toString('base64')}`,
+      ...standardEnvironment,
     },
   });
-  t.teardown(async () => {
-    await service.close();
-    await smtp.close();
-    await data.remove();
-  });
   const client = makeServiceClient(service.url);
-  const { commands } = service.services;
-  const context = () => ({
-    ...{ commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' },
-    time: new Date(),
-  });
   const register = async (email: string) => {
     const user = await client.register(email, password);
-    await commands.verifyEmail({ email }, context());
+    await service.services.commands.verifyEmail({ email }, operatorContext());
     return user;
   };
   const { headers } = await register('owner@example.com');
@@ -64,13 +52,10 @@ async function given(t: ExecutionContext, options: { readonly withoutReactions?:
   };
   const project = async (): Promise<string> => {
     const id = textOf(await post('/projects', { name: 'Rivers' }), 'id');
-    await commands.grantEntitlement(
-      { projectId: id, entitlement: 'allow_s3', source: 'operator' },
-      context(),
-    );
+    await grantStorageIn(service, id);
     return `/projects/${id}`;
   };
-  return { ...service, directory: data.path, client, post, project, register };
+  return { ...service, client, headers, post, project, register };
 }
 
 if (straceMissing !== null) {
@@ -149,17 +134,11 @@ if (straceMissing !== null) {
   for (const [title, options, fsyncs] of callbacks)
     test.serial(title, async (t) => {
       t.timeout(600_000);
-      const { directory, client, post } = await given(t, options);
-      const platform = (await makePaymentPlatforms(platformName)).standard;
+      const { directory, client, headers } = await given(t, options);
       const signed: (() => Promise<ServiceReply>)[] = [];
       for (let n = 0; n < requests + together; n += 1) {
-        const order = await post('/orders', { plan_id: 'capacity-100g', provider: 'standard' });
-        const [orderNumber, currency] = [textOf(order, 'number'), textOf(order, 'currency')];
-        const transaction = textOf(order, 'id').replaceAll('-', '').slice(-20);
-        const payment = { orderNumber, transaction, amount: Number(order['amount']), currency };
-        const { headers, body } = platform.pay(payment, new Date());
-        const init = { method: 'POST', headers: { ...headers }, body };
-        signed.push(() => client.send('/api/v1/payment/webhooks/standard', init));
+        const order = await placeOrder(client, headers);
+        signed.push(() => payOrder(client, order));
       }
       const request = () => (signed.pop() ?? (() => Promise.reject(new Error('all are sent'))))();
       await countRows(t, directory, [{ what: title, fsyncs, request }]);

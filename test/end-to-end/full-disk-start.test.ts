@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Fault } from '../../src/stores/embedded/writing/transactions.js';
-import { makeServiceClient, type SignedIn, textOf } from '../support/clients/service-client.js';
+import { makeServiceClient, type SignedIn } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { openStores } from '../support/servers/embedded-directory.js';
-import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
+import { givenSharedStores } from '../support/servers/embedded-directory.js';
+import { givenInProcess, type ServiceInProcess } from '../support/servers/service-in-process.js';
 import { givenDirectory } from '../support/servers/service-process.js';
 
 const password = 'Correct-Horse-7';
@@ -24,19 +24,13 @@ test('A start on a full disk serves reads that show every acknowledged write, an
   const client = makeServiceClient(before.service.url);
   const owner = await client.register('ada@example.org', password);
   const other = await client.login('ada@example.org', password);
-  const project = textOf(
-    (await client.post('/api/v1/projects', { name: 'Old' }, owner.headers)).json(),
-    'id',
-  );
+  const project = await client.makeProject(owner.headers, 'Old');
   await before.close();
   const full = await start(t, directory, noRoom);
   const writer = makeServiceClient(full.service.url);
-  const renaming = { method: 'PATCH', headers: { 'content-type': 'application/json', ...owner.headers } };
-  const renamed = await writer.send(`/api/v1/projects/${project}`, { ...renaming, body: '{"name":"New"}' });
+  const renamed = await writer.patch(`/api/v1/projects/${project}`, { name: 'New' }, owner.headers);
   t.is(renamed.status, 503, renamed.text);
-  const created = await writer.post('/api/v1/projects', { name: 'Second' }, owner.headers);
-  t.is(created.status, 201, created.text);
-  const second = textOf(created.json(), 'id');
+  const second = await writer.makeProject(owner.headers, 'Second');
   t.is((await writer.post('/api/v1/auth/logout', {}, other.headers)).status, 503);
   await full.close();
   // When it starts again and there is still no room
@@ -62,13 +56,12 @@ test('A start on a full disk serves reads that show every acknowledged write, an
 });
 
 async function start(t: ExecutionContext, directory: string, faults: readonly Fault[] = []) {
-  const stores = { ...(await openStores(directory, { faults })), allEmbedded: true };
-  const service = await startInProcess({ directory, stores });
+  const stores = await givenSharedStores(t, directory, { faults });
+  const service = await givenInProcess(t, { directory, stores });
   const close = async (): Promise<void> => {
     await service.close();
     await stores.close();
   };
-  t.teardown(close);
   return { service, close };
 }
 

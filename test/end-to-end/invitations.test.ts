@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import type { Limits } from '../../src/config/config.js';
 import {
   asObject,
+  codeIn,
   makeServiceClient,
   type ServiceClient,
   type SignedIn,
@@ -10,9 +11,9 @@ import {
   textOf,
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
+import { operatorContext } from '../support/given/given-stores.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
+import { givenSmtpServer, type TestSmtpServer } from '../support/servers/smtp-server.js';
 
 const password = 'Correct-Horse-9';
 const email = 'bob@example.com';
@@ -20,39 +21,24 @@ const provedNotice = 'What others may have set up in your account is void';
 type Headers = Readonly<Record<string, string>>;
 
 async function given(t: ExecutionContext, limits: Limits = {}) {
-  const data = await makeDataDirectory();
-  const smtp = await startSmtpServer();
-  const service = await startInProcess({
-    directory: data.path,
-    environment: { SMTP_URL: smtp.url },
-    limits,
-  });
-  t.teardown(async () => {
-    await service.close();
-    await smtp.close();
-    await data.remove();
-  });
+  const smtp = await givenSmtpServer(t);
+  const service = await givenInProcess(t, { environment: { SMTP_URL: smtp.url }, limits });
   const client = makeServiceClient(service.url);
   const owner = await client.register('owner@example.com', password);
-  const context = { commandId: randomUUID(), causationId: '', correlationId: '', actor: 'operator' };
-  await service.services.commands.verifyEmail(
-    { email: 'owner@example.com' },
-    { ...context, time: new Date() },
-  );
-  const made = await client.post('/api/v1/projects', { name: 'Rivers' }, owner.headers);
-  const url = `/api/v1/projects/${textOf(made.json(), 'id')}`;
+  await service.services.commands.verifyEmail({ email: 'owner@example.com' }, operatorContext());
+  const project = await client.makeProject(owner.headers, 'Rivers');
+  const url = `/api/v1/projects/${project}`;
   return {
     ...{ service, smtp, client, owner, url },
     invite: () => client.post(`${url}/members`, { email, role: 'editor' }, owner.headers),
-    remove: (id: string, headers: Headers) =>
-      client.send(`${url}/members/${id}`, { method: 'DELETE', headers: { ...headers } }),
+    remove: (id: string, headers: Headers) => client.delete(`${url}/members/${id}`, headers),
     membersOf: async (headers: Headers) => {
       const { items } = (await client.get(`${url}/members`, headers)).json();
       return Array.isArray(items) ? items.map((item) => asObject(item)) : [];
     },
     /** Whether the address of the invitation can still be opened. */
     isKnown: async (invitationId: string) => {
-      const scope = { kind: 'invitation', projectId: url.split('/').at(-1) ?? '', invitationId } as const;
+      const scope = { kind: 'invitation', projectId: project, invitationId } as const;
       return service.services.sealer.seal(scope, 'email', 'x').then(
         () => true,
         (error: unknown) => !(error instanceof Error && error.name === 'KeyDestroyed'),
@@ -70,8 +56,7 @@ async function proveAddress(
   t.is((await client.post('/api/v1/auth/email-code/send', { email })).status, 200);
   // An invitation mail has no code.
   const code = await eventually('the mail with the code arrives', () => {
-    const codes = smtp.mails.map(({ email: { text } }) => /\b[0-9]{6}\b/.exec(text ?? '')?.[0]);
-    return codes.find((found) => found !== undefined);
+    return smtp.mails.map((mail) => codeIn(mail.email.text)).find((found) => found !== '');
   });
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
   t.is(reply.status, 200, reply.text);
@@ -100,10 +85,7 @@ test('An invited address receives a mail, and its owner becomes a member by prov
   await eventually('Bob is a member', async () => (await client.get(url, bob.headers)).status === 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'editor' });
   const members = await membersOf(owner.headers);
-  t.deepEqual(
-    members.map(({ status }) => status),
-    ['active', 'active'],
-  );
+  t.deepEqual(pluck(members, 'status'), ['active', 'active']);
   await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
 });
 
@@ -131,7 +113,7 @@ test('A withdrawn invitation is forgotten and makes no account a member', async 
 test('The deletion of a project destroys the addresses of its invitations', async (t) => {
   const { client, url, invite, owner, isKnown } = await given(t);
   const invitationId = textOf((await invite()).json(), 'id');
-  const deleted = await client.send(url, { method: 'DELETE', headers: { ...owner.headers } });
+  const deleted = await client.delete(url, owner.headers);
   t.is(deleted.status, 204);
   await eventually('the invitation is gone', async () => !(await isKnown(invitationId)));
 });
@@ -149,10 +131,7 @@ test('One of two owners stays when both leave at once over HTTP, and ownership i
   t.is((await client.send(accept, { method: 'POST', headers: { ...bob.headers } })).status, 200);
   t.like((await client.get(url, bob.headers)).json(), { role: 'owner', billed_to: owner.userId });
   const outcomes = await Promise.all([remove(owner.userId, owner.headers), remove(bob.userId, bob.headers)]);
-  t.deepEqual(
-    outcomes.map(({ status }) => status),
-    [409, 204],
-  );
+  t.deepEqual(pluck(outcomes, 'status'), [409, 204]);
 });
 
 test('An address that is invited repeatedly receives as many mails as the limit allows', async (t) => {

@@ -3,38 +3,29 @@ import { join } from 'node:path';
 import test from 'ava';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import {
-  makeDataDirectory,
-  runCli,
-  givenDirectory,
-  givenService,
-} from '../support/servers/service-process.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('A service on a server starts with the keys that keys init has made, and a second init changes nothing', async (t) => {
   // Given a volume without keys
-  const [directory, volume] = [await makeDataDirectory(), await makeDataDirectory()];
+  const [directory, volume] = [givenDirectory(t), givenDirectory(t)];
   const server = await startEventStoreDbServer();
-  t.teardown(async () => {
-    await server.close();
-    await directory.remove();
-    await volume.remove();
-  });
-  const file = join(volume.path, 'keys.json');
+  t.teardown(() => server.close());
+  const file = join(volume, 'keys.json');
   const environment = { EVENTSTOREDB_URL: server.url, KEYS_FILE: file };
-  const early = await runCli(directory.path, ['serve'], environment);
+  const early = await runCli(directory, ['serve'], environment);
   t.is(early.code, 1);
   t.regex(early.stderr, /keys\.json is missing.*stowage keys init makes the file that KEYS_FILE names/);
   // When the one-shot runs twice
-  const first = await runCli(directory.path, ['--json', 'keys', 'init', file]);
+  const first = await runCli(directory, ['--json', 'keys', 'init', file]);
   t.deepEqual(JSON.parse(first.stdout), { file, made: true }, first.stderr);
   const made = readFileSync(file, 'utf8');
-  const second = await runCli(directory.path, ['--json', 'keys', 'init', file]);
+  const second = await runCli(directory, ['--json', 'keys', 'init', file]);
   t.deepEqual(JSON.parse(second.stdout), { file, made: false });
   // Then the file is the first one, for its user only, and the service serves with it, also after a restart
   t.is(readFileSync(file, 'utf8'), made);
   t.is(statSync(file).mode & 0o777, 0o600);
   for (const email of ['ada@example.org', 'bob@example.org']) {
-    const service = await givenService(t, { directory: directory.path, environment });
+    const service = await givenService(t, { directory, environment });
     await makeServiceClient(service.url).register(email, 'Correct-Horse-7');
     t.is(await service.stop(), 0);
   }

@@ -1,50 +1,26 @@
 import test from 'ava';
-import { makeServiceClient, signedIn } from '../support/clients/service-client.js';
+import { codeIn, makeServiceClient, signedIn } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
-import { makeTcpProxy, type TcpProxy } from '../support/servers/proxies.js';
+import { givenService } from '../support/servers/service-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
+import { makeTcpProxy, noAnswers, refusedConnections } from '../support/servers/proxies.js';
 
 const email = 'ada@example.org';
 
-/** How the mail server goes away, and how it comes back. */
-const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (proxy: TcpProxy) => void]>> = {
-  'refuses connections': [
-    (proxy) => {
-      proxy.refusing = true;
-    },
-    (proxy) => {
-      proxy.refusing = false;
-    },
-  ],
-  'accepts connections and says nothing': [
-    (proxy) => {
-      proxy.freeze();
-    },
-    (proxy) => {
-      proxy.thaw();
-    },
-  ],
+const outages = {
+  'refuses connections': refusedConnections,
+  'accepts connections and says nothing': noAnswers,
 };
 
 for (const [what, [leave, comeBack]] of Object.entries(outages)) {
   test(`While the mail server ${what}, the served process answers, and it mails a code once when the server is back`, async (t) => {
     // Given a mail server that is away
-    const smtp = await startSmtpServer();
+    const smtp = await givenSmtpServer(t);
     const proxy = await makeTcpProxy({ host: '127.0.0.1', port: smtp.port });
-    const directory = await makeDataDirectory();
+    t.teardown(() => proxy.close());
     leave(proxy);
-    const service = await startService({
-      directory: directory.path,
-      port: await freePort(),
-      environment: { SMTP_URL: `smtp://127.0.0.1:${proxy.port}`, SMTP_GREETING_MS: '500' },
-    });
-    t.teardown(async () => {
-      await service.kill();
-      await proxy.close();
-      await smtp.close();
-      await directory.remove();
-    });
+    const environment = { SMTP_URL: `smtp://127.0.0.1:${proxy.port}`, SMTP_GREETING_MS: '500' };
+    const service = await givenService(t, { environment });
     // When people register and ask for codes, then the service answers as always, and is ready
     const client = makeServiceClient(service.url);
     const { userId, headers } = await client.register(email, 'Correct-Horse-7');
@@ -56,7 +32,7 @@ for (const [what, [leave, comeBack]] of Object.entries(outages)) {
     // When the server is back, then the mail arrives, and its code signs in
     comeBack(proxy);
     const [mail] = await smtp.received(1);
-    const [code = ''] = /\b[0-9]{6}\b/.exec(mail?.email.text ?? '') ?? [];
+    const code = codeIn(mail?.email.text);
     const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
     t.is(reply.status, 200, reply.text);
     t.is(signedIn(reply.json()).userId, userId);

@@ -1,19 +1,20 @@
 import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { asObject, makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
+import { codeIn, makeServiceClient, signedIn, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { freePort, spawnService, givenDirectory, givenService } from '../support/servers/service-process.js';
+import {
+  freePort,
+  spawnService,
+  givenDirectory,
+  givenService,
+  loggedIn,
+} from '../support/servers/service-process.js';
 
 const email = 'ada@example.org';
 
 test('With SMTP_URL=log: a development start writes a mailed code to its log, and the code signs in', async (t) => {
   // Given a started service with the account of a person
-  const directory = givenDirectory(t);
-  const service = await givenService(t, {
-    directory,
-    port: await freePort(),
-    environment: { SMTP_URL: 'log:' },
-  });
+  const service = await givenService(t, { environment: { SMTP_URL: 'log:' } });
   t.true(service.output().includes('stowage: SMTP_URL=log: writes mails with their codes to this log'));
   const client = makeServiceClient(service.url);
   const { userId } = await client.register(email, 'Correct-Horse-9');
@@ -27,7 +28,7 @@ test('With SMTP_URL=log: a development start writes a mailed code to its log, an
   t.like(mail, { level: 30, to: email, subject: 'Your sign-in code', msg: 'a mail, logged instead of sent' });
   t.deepEqual(Object.keys(mail), ['level', 'time', 'trace_id', 'to', 'subject', 'text', 'msg']);
   // and the code in it signs in
-  const [code = ''] = /\b[0-9]{6}\b/.exec(textOf(mail, 'text')) ?? [];
+  const code = codeIn(textOf(mail, 'text'));
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
   t.is(reply.status, 200);
   t.is(signedIn(reply.json()).userId, userId);
@@ -48,9 +49,5 @@ test('A start whose log level would lose the mails is refused with a sentence th
 });
 
 function mailsIn(output: string): readonly JsonObject[] {
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => asObject(JSON.parse(line)))
-    .filter(({ subject }) => subject !== undefined);
+  return loggedIn(output).filter(({ subject }) => subject !== undefined);
 }

@@ -1,22 +1,18 @@
 import test from 'ava';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { signStandard } from '../support/clients/sign-callbacks.js';
-import { freePort, givenDirectory, givenService } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
-
-const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
+import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 
 test('A payment of an erased buyer reaches the operators by mail, which names no person', async (t) => {
   // Given a service that mails its operators, and a buyer who is erased before the payment
-  const smtp = await startSmtpServer();
-  t.teardown(() => smtp.close());
+  const smtp = await givenSmtpServer(t);
   const directory = givenDirectory(t);
   const start = async () => {
     const service = await givenService(t, {
       directory,
-      port: await freePort(),
       environment: {
-        PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+        ...standardEnvironment,
         SMTP_URL: smtp.url,
         OPERATOR_MAIL: 'ops@example.org, money@example.org',
       },
@@ -25,24 +21,10 @@ test('A payment of an erased buyer reaches the operators by mail, which names no
   };
   const { service, client } = await start();
   const { headers } = await client.register('canary.ada@example.org', 'Correct-Horse-9');
-  const placed = await client.post(
-    '/api/v1/orders',
-    { plan_id: 'capacity-100g', provider: 'standard' },
-    headers,
-  );
-  t.is(placed.status, 201, placed.text);
-  const number = textOf(placed.json(), 'number');
-  t.is((await client.send('/api/v1/auth/me', { method: 'DELETE', headers })).status, 204);
-  const { headers: signature, body } = signStandard(
-    {
-      type: 'payment.paid',
-      timestamp: '2026-01-02T03:04:05.000Z',
-      data: { order_number: number, transaction_id: 'tx-1', amount: 999, currency: 'USD' },
-    },
-    { id: 'msg-1', secret, at: new Date() },
-  );
-  const path = '/api/v1/payment/webhooks/standard';
-  t.is((await client.send(path, { method: 'POST', headers: { ...signature }, body })).status, 200);
+  const order = await placeOrder(client, headers);
+  const number = textOf(order, 'number');
+  t.is((await client.delete('/api/v1/auth/me', headers)).status, 204);
+  t.is((await payOrder(client, order)).status, 200);
   // When the service looks for payments that wait, at its next start at the latest
   await service.stop();
   const again = await start();

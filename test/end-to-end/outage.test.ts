@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
 import {
   keyEnvironment,
@@ -11,11 +10,11 @@ import {
   spawnService,
   givenDirectory,
   givenService,
+  loggedIn,
 } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import { queuedMsOf } from '../support/servers/process-costs.js';
-
-const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
+import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 
 async function given(t: ExecutionContext, environment: Environment = {}) {
   const server = await startEventStoreDbServer();
@@ -32,7 +31,7 @@ async function given(t: ExecutionContext, environment: Environment = {}) {
         ...keyEnvironment,
         EVENTSTOREDB_URL: server.url,
         METRICS_PORT: String(metricsPort),
-        PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+        ...standardEnvironment,
         ...environment,
       },
     },
@@ -47,11 +46,7 @@ async function queuedMs(service: ServiceProcess): Promise<number> {
 
 /** Returns the messages of the log at level warn and above, without those about requests. */
 function warnings(service: ServiceProcess): readonly string[] {
-  return service
-    .output()
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => JSON.parse(line) as { readonly level: number; readonly msg: string })
+  return loggedIn(service.output())
     .filter(({ level, msg }) => level >= 40 && msg !== 'request failed')
     .map(({ msg }) => msg);
 }
@@ -100,8 +95,7 @@ test('A paid order is fulfilled within 2 s after an outage, and the outage has t
   const service = await givenService(t, start);
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
-  const request = { provider: 'standard', plan_id: 'capacity-100g' };
-  const order = (await client.post('/api/v1/orders', request, headers)).json();
+  const order = await placeOrder(client, headers);
   const status = async (): Promise<unknown> =>
     (await client.get(`/api/v1/orders/${textOf(order, 'id')}`, headers)).json()['status'];
   server.faults.decideBy(({ kind, stream }) =>
@@ -109,16 +103,7 @@ test('A paid order is fulfilled within 2 s after an outage, and the outage has t
       ? { apply: 'never', answer: 'unavailable' }
       : undefined,
   );
-  const data = {
-    order_number: textOf(order, 'number'),
-    transaction_id: 'tx-1',
-    amount: 999,
-    currency: 'USD',
-  };
-  const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
-  const { headers: signature, body } = signStandard(event, { id: 'msg-1', secret, at: new Date() });
-  const path = '/api/v1/payment/webhooks/standard';
-  const paid = await client.send(path, { method: 'POST', headers: { ...signature }, body });
+  const paid = await payOrder(client, order);
   t.is(paid.status, 200, paid.text);
   await eventually('the order is paid', async () => (await status()) === 'paid');
   const before = warnings(service).length;

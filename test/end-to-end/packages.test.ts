@@ -88,6 +88,7 @@ test('Two clean builds are equal, and their packages work where only Node is', a
     ['koa', 'pino', 'esbuild', 'vue'].filter((name) => brought.includes(name)),
     [],
   );
+  t.true(installed('stowage/dist/common-passwords.txt').startsWith('password '));
   for (const name of ['stowage', 'stowage-client', 'stowage-verify']) {
     t.is(installed(`${name}/LICENSE`), readFileSync(join(clone, 'LICENSE'), 'utf8'));
     t.is(installed(`${name}/NOTICE`), readFileSync(join(clone, 'NOTICE'), 'utf8'));

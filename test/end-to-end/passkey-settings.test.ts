@@ -1,13 +1,12 @@
 import test from 'ava';
-import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { asObject, dataOf, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import {
   type Environment,
   freePort,
-  makeDataDirectory,
+  givenService,
   type ServiceProcess,
   spawnService,
-  startService,
   givenDirectory,
 } from '../support/servers/service-process.js';
 
@@ -58,12 +57,7 @@ test('The start refuses settings of passkeys that no browser accepts, with a sen
 
 test('The service offers passkeys for the domain of the settings, and none where PUBLIC_URL has no domain', async (t) => {
   const ask = async (environment: Environment) => {
-    const data = await makeDataDirectory();
-    const service = await startService({ directory: data.path, port: await freePort(), environment });
-    t.teardown(async () => {
-      await service.kill();
-      await data.remove();
-    });
+    const service = await givenService(t, { environment });
     return makeServiceClient(service.url).post('/api/v1/auth/passkey-login/options', {});
   };
   const configured = await ask({
@@ -71,7 +65,7 @@ test('The service offers passkeys for the domain of the settings, and none where
     PASSKEY_ORIGINS: 'https://example.org,https://app.example.org',
   });
   t.is(configured.status, 200, configured.text);
-  t.is(textOf(asObject(asObject(configured.json()['data'])['publicKey']), 'rpId'), 'example.org');
+  t.is(textOf(asObject(dataOf(configured)['publicKey']), 'rpId'), 'example.org');
   const none = await ask({ PUBLIC_URL: 'http://192.0.2.1' });
   t.is(none.status, 503);
   t.like(none.json(), { code: 'passkeys_not_configured' });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { type AnyReaction, eventFor } from '../../src/event-sourcing/effects/reaction.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
@@ -118,10 +119,7 @@ test('A payment that ends unpaid ends the order, and an order that its buyer has
 
   await service.becomes(ended.order.path, 'canceled');
   const approvals = await service.services.eventStore.read(`checkout-${canceled.order.id}`, { limit: 10 });
-  t.deepEqual(
-    approvals.map(({ type }) => type),
-    ['PaymentMade', 'PaymentApproved'],
-  );
+  t.deepEqual(pluck(approvals, 'type'), ['PaymentMade', 'PaymentApproved']);
   const reaction: AnyReaction = service.services.commands.paymentReactions.captureApprovedPayments;
   const approved = approvals.flatMap((event) => eventFor(reaction, { ...event, position: '1' }) ?? []);
   t.deepEqual(await Promise.all(approved.map((event) => reaction.asks(event))), ['no']);

@@ -1,15 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import {
-  asObject,
-  makeServiceClient,
-  type ServiceReply,
-  storageRequest,
-  textOf,
-} from '../support/clients/service-client.js';
+import { asObject, makeServiceClient, storageRequest, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeKeptLog, startInProcess } from '../support/servers/service-in-process.js';
 import {
   freePort,
   makeDataDirectory,
@@ -17,7 +10,7 @@ import {
   givenDirectory,
   givenService,
 } from '../support/servers/service-process.js';
-import { signStandard } from '../support/clients/sign-callbacks.js';
+import { placeOrder, reportPayment, standardEnvironment } from '../support/clients/standard-platform.js';
 
 const secretOf = (name: string): string =>
   `whsec_${Buffer.from(`test only, the ${name} secret of the platform`).toString('base64')}`;
@@ -34,7 +27,7 @@ interface Sent {
 
 /** A service with two secrets of the platform, as during a rotation. */
 const directory = makeDataDirectory();
-const lines: string[] = [];
+const { lines, log } = makeKeptLog();
 const opened = openService();
 test.after.always(async () => {
   await (await opened).close();
@@ -42,11 +35,10 @@ test.after.always(async () => {
 });
 
 async function openService() {
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
   return startInProcess({
     directory: (await directory).path,
     environment: { PAYMENT_STANDARD_WEBHOOK_SECRETS: `${newSecret},${oldSecret}` },
-    log: { logger, flush: () => Promise.resolve() },
+    log,
   });
 }
 
@@ -65,20 +57,11 @@ async function givenBuyer(t: ExecutionContext, email: string) {
     read,
     capacity: async () => asObject((await read('/api/v1/auth/me'))['data'])['capacity_bytes'],
     order: async (request: JsonObject) => {
-      const reply = await client.post('/api/v1/orders', { provider: 'standard', ...request }, headers);
-      t.is(reply.status, 201, reply.text);
-      const order = reply.json();
+      const order = await placeOrder(client, headers, request);
       return { order, number: textOf(order, 'number'), path: `/api/v1/orders/${textOf(order, 'id')}` };
     },
-    send: ({ id, type, data, secret = newSecret }: Sent): Promise<ServiceReply> => {
-      const timestamp = '2026-01-02T03:04:05.000Z';
-      const { headers: signature, body } = signStandard(
-        { type, timestamp, data },
-        { id, secret, at: new Date() },
-      );
-      const path = '/api/v1/payment/webhooks/standard';
-      return client.send(path, { method: 'POST', headers: { ...signature }, body });
-    },
+    send: ({ data, secret = newSecret, ...message }: Sent) =>
+      reportPayment(client, data, { ...message, secret }),
   };
 }
 
@@ -152,7 +135,7 @@ test('A signed callback pays an order and grants its capacity, and a refund revo
 test('A paid order lets a project bind storages until the whole amount is refunded', async (t) => {
   // Given a project without the entitlement, and an order for it
   const { client, headers, send, order: place } = await givenBuyer(t, 'bea@example.org');
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   const bind = (name: string) =>
     client.post(`/api/v1/projects/${project}/storages`, storageRequest(name), headers);
   t.is((await bind('first')).status, 403);
@@ -187,43 +170,28 @@ test('A paid order lets a project bind storages until the whole amount is refund
   t.is((await client.get(storage, headers)).status, 200);
 });
 
-const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const note = 'canary: Ada has sent the receipt';
 
 test('Operators decide on waiting payments at the command line, with and without a running service', async (t) => {
   // Given a payment that names no order, and one with a wrong amount
   const directory = givenDirectory(t);
-  const environment = { PAYMENT_STANDARD_WEBHOOK_SECRETS: secret };
   const port = await freePort();
   const start = async () => {
-    const service = await givenService(t, { directory, port, environment });
+    const service = await givenService(t, { directory, port, environment: standardEnvironment });
     return { service, client: makeServiceClient(service.url) };
   };
   const { service, client } = await start();
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
-  const place = async (): Promise<JsonObject> => {
-    const reply = await client.post(
-      '/api/v1/orders',
-      { plan_id: 'capacity-100g', provider: 'standard' },
-      headers,
-    );
-    t.is(reply.status, 201, reply.text);
-    return reply.json();
-  };
+  const place = () => placeOrder(client, headers);
   const [first, second] = [await place(), await place()];
   const pay = async (id: string, data: JsonObject): Promise<void> => {
-    const { headers: signature, body } = signStandard(
-      { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data: { currency: 'USD', ...data } },
-      { id, secret, at: new Date() },
-    );
-    const path = '/api/v1/payment/webhooks/standard';
-    t.is((await client.send(path, { method: 'POST', headers: { ...signature }, body })).status, 200);
+    t.is((await reportPayment(client, data, { id })).status, 200);
   };
   await pay('msg-1', { order_number: 'theirs', transaction_id: 'tx-1', amount: 999 });
   await pay('msg-2', { order_number: textOf(second, 'number'), transaction_id: 'tx-2', amount: 500 });
   const outputs: string[] = [];
   const run = async (...args: string[]) => {
-    const ended = await runCli(directory, ['payments', ...args], environment);
+    const ended = await runCli(directory, ['payments', ...args], standardEnvironment);
     outputs.push(ended.stdout, ended.stderr);
     return ended;
   };
@@ -255,7 +223,7 @@ test('Operators decide on waiting payments at the command line, with and without
     ['order', textOf(first, 'number')],
   ] as const) {
     const shown = JSON.parse(
-      (await runCli(directory, ['payments', command, id, '--json'], environment)).stdout,
+      (await runCli(directory, ['payments', command, id, '--json'], standardEnvironment)).stdout,
     ) as {
       readonly decisions: readonly JsonObject[];
     };
@@ -286,7 +254,7 @@ test('Operators decide on waiting payments at the command line, with and without
   t.regex(shrunk.stderr, /more than the payment of 999 minor units \(record_contradicts\)/);
   const show = async (id: string): Promise<JsonObject> =>
     JSON.parse(
-      (await runCli(directory, ['payments', 'show', id, '--json'], environment)).stdout,
+      (await runCli(directory, ['payments', 'show', id, '--json'], standardEnvironment)).stdout,
     ) as JsonObject;
   const found = await show('tx-4');
   t.like(found, {

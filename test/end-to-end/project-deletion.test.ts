@@ -2,19 +2,16 @@ import test from 'ava';
 import { storageAggregate } from '../../src/areas/storages/domain/storage/storage.js';
 import { dataKeyRecord, type LastingScope } from '../../src/keys/sealing/key-scope.js';
 import { eventually } from '../support/eventually.js';
-import { openStores } from '../support/servers/embedded-directory.js';
+import { givenSharedStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenTwoInProcess } from '../support/servers/service-in-process.js';
 import { givenDirectory } from '../support/servers/service-process.js';
 
 test('The deletion of a project destroys the keys of all its resources, also of late ones of another process', async (t) => {
   // Given two services over the same stores, and a project with a storage and two shares
   const directory = givenDirectory(t);
-  const stores = { ...(await openStores(directory)), allEmbedded: true };
-  t.teardown(() => stores.close());
-  const start = { directory, stores };
-  const [one, other] = [await startInProcess(start), await startInProcess(start)];
-  t.teardown(() => Promise.all([one.close(), other.close()]));
+  const stores = await givenSharedStores(t, directory);
+  const [one, other] = await givenTwoInProcess(t, { directory, stores });
   const place = await givenAsset(one.services);
   const { projectId, storageId } = place;
   const shares = [await givenShare(one.services, place), await givenShare(one.services, place)];

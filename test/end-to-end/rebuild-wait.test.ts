@@ -1,23 +1,14 @@
 import test from 'ava';
-import { freePort, makeDataDirectory, runCli, startService } from '../support/servers/service-process.js';
+import { givenService, runCli } from '../support/servers/service-process.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
 
 test('A rebuild that is waited for ends when readers use the new generation, or says that it goes on', async (t) => {
   // Given a service with an account
-  const directory = await makeDataDirectory();
-  const service = await startService({ directory: directory.path, port: await freePort() });
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
-  });
-  const registered = await fetch(`${service.url}/api/v1/auth/register`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.org', password: 'Correct-Horse-9' }),
-  });
-  t.is(registered.status, 201);
+  const service = await givenService(t);
+  await makeServiceClient(service.url).register('ada@example.org', 'Correct-Horse-9');
   // When an operator waits for no time, then the command says that the rebuild goes on
   const rebuild = (view: string, ...more: readonly string[]) =>
-    runCli(directory.path, ['projection', 'rebuild', view, '--wait', ...more]);
+    runCli(service.directory, ['projection', 'rebuild', view, '--wait', ...more]);
   const impatient = await rebuild('orders', '--timeout', '0', '--json');
   t.is(impatient.code, 1);
   t.is((JSON.parse(impatient.stderr) as { code: string }).code, 'still_rebuilding');

@@ -133,7 +133,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
   // Only the names of the platforms matter here.
   const unused = () => Promise.reject(new Error('asked past the command'));
   const paymentMakers = new Map([
-    ['alipay', { makePayment: unused, query: unused, queryRefund: unused }],
+    ['alipay', { makePayment: unused, asks: { query: unused, queryRefund: unused } }],
   ] as const);
   const makeProcess = () =>
     makeReconcileDaily({ paymentMakers, stateStore: stores.stateStore, clock, reconcilePayments });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
@@ -58,10 +59,7 @@ for (const [whence, addressOf] of [
     t.is(new Set(used).size, 20);
     for (const accessId of used) {
       const access = await stores.eventStore.read(`shareaccess-${accessId}`, { from: 0n, limit: 10 });
-      t.deepEqual(
-        access.map(({ type }) => type),
-        ['ShareVerified'],
-      );
+      t.deepEqual(pluck(access, 'type'), ['ShareVerified']);
     }
   });
 }

@@ -1,63 +1,40 @@
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../support/given/pluck.js';
 import { openTestStore, startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
 import {
   asObject,
+  codeIn,
+  dataOf,
   makeServiceClient,
-  type ServiceReply,
+  refreshTokenOf,
   signedIn,
-  textOf,
 } from '../support/clients/service-client.js';
-import { type ServiceInProcess, startInProcess } from '../support/servers/service-in-process.js';
-import { keyEnvironment, makeDataDirectory } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import {
+  givenInProcess,
+  givenTwoInProcess,
+  type ServiceInProcess,
+} from '../support/servers/service-in-process.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 
 const password = 'Correct-Horse-9';
-const refreshTokenOf = (reply: ServiceReply) =>
-  textOf(asObject(asObject(reply.json()['data'])['tokens']), 'refresh_token');
-
 type Services = readonly [ServiceInProcess, ServiceInProcess];
 
-/** Two services over one set of embedded stores. */
-async function givenEmbedded(t: ExecutionContext): Promise<Services> {
-  const { path: directory } = await givenDirectory(t);
-  const one = await startInProcess({ directory });
-  const two = await startInProcess({ directory, stores: one.services.stores });
-  t.teardown(async () => {
-    await two.close();
-    await one.close();
-  });
-  return [one, two];
-}
-
-/** The same with the log in EventStoreDB. Each service has a separate connection. */
+/** Two services with the log in EventStoreDB. Each service has a separate connection. */
 async function givenEventStoreDb(t: ExecutionContext): Promise<Services> {
   const server = await startEventStoreDbServer();
-  const { path: directory } = await givenDirectory(t);
-  const environment = { ...keyEnvironment, EVENTSTOREDB_URL: server.url };
-  const one = await startInProcess({ directory, environment });
+  t.teardown(() => server.close());
   const eventStore = openTestStore(server.url, { streamPrefix: 'stowage.' });
-  const two = await startInProcess({
-    directory,
-    environment,
-    stores: { ...one.services.stores, eventStore },
-  });
-  t.teardown(async () => {
-    await two.close();
-    await eventStore.close();
-    await one.close();
-    await server.close();
-  });
-  return [one, two];
-}
-
-async function givenDirectory(t: ExecutionContext) {
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  return data;
+  t.teardown(() => eventStore.close());
+  const environment = { ...keyEnvironment, EVENTSTOREDB_URL: server.url };
+  const one = await givenInProcess(t, { environment });
+  const { directory, services } = one;
+  const stores = { ...services.stores, eventStore };
+  return [one, await givenInProcess(t, { directory, environment, stores })];
 }
 
 const stores = [
-  ['embedded stores', givenEmbedded],
+  ['embedded stores', givenTwoInProcess],
   ['a log in EventStoreDB', givenEventStoreDb],
 ] as const;
 
@@ -98,14 +75,8 @@ for (const [what, given] of stores) {
 const email = 'ada@example.com';
 
 test('A requested code arrives by mail and signs in, and the reply takes at least 300 ms', async (t) => {
-  const data = await makeDataDirectory();
-  const smtp = await startSmtpServer();
-  const service = await startInProcess({ directory: data.path, environment: { SMTP_URL: smtp.url } });
-  t.teardown(async () => {
-    await service.close();
-    await smtp.close();
-    await data.remove();
-  });
+  const smtp = await givenSmtpServer(t);
+  const service = await givenInProcess(t, { environment: { SMTP_URL: smtp.url } });
   const client = makeServiceClient(service.url);
   const { userId } = await client.register(email, password);
 
@@ -116,11 +87,11 @@ test('A requested code arrives by mail and signs in, and the reply takes at leas
   t.true(performance.now() - began >= 600);
   const [mail] = await smtp.received(1);
   t.deepEqual(mail?.to, [email]);
-  const [code = ''] = /\b[0-9]{6}\b/.exec(mail?.email.text ?? '') ?? [];
+  const code = codeIn(mail?.email.text);
   const reply = await client.post('/api/v1/auth/email-code/login', { email, code });
   t.is(reply.status, 200);
   t.is(signedIn(reply.json()).userId, userId);
-  t.true(asObject(asObject(reply.json()['data'])['user'])['email_verified']);
+  t.true(asObject(dataOf(reply)['user'])['email_verified']);
   t.is((await client.post('/api/v1/auth/email-code/login', { email, code })).status, 401);
   // The address without an account got no mail. The first proof of the other one causes a notice.
   const mails = await smtp.received(2);
@@ -131,8 +102,5 @@ test('A requested code arrives by mail and signs in, and the reply takes at leas
       [[email], 'What others may have set up in your account is void'],
     ],
   );
-  t.deepEqual(
-    smtp.confirmations.map(({ to }) => to),
-    [[email]],
-  );
+  t.deepEqual(pluck(smtp.confirmations, 'to'), [[email]]);
 });

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { type Act, startScriptedSmtp, type Step, steps } from '../support/servers/smtp-server.js';
-import { freePort, makeDataDirectory, startService } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 /** A minute of RFC 5321 takes 60 ms. */
 const scaled = {
@@ -11,28 +11,19 @@ const scaled = {
 };
 
 /** Starts the service on a data directory that lasts for the test. Each call starts another process. */
-async function givenService(
+async function givenMailing(
   t: ExecutionContext,
   SMTP_URL: string,
   settings: Readonly<Record<string, string>>,
 ) {
-  const directory = await makeDataDirectory();
-  const options = {
-    directory: directory.path,
-    port: await freePort(),
-    environment: { SMTP_URL, ...settings },
-  };
-  let service = await startService(options);
-  t.teardown(async () => {
-    await service.kill();
-    await directory.remove();
-  });
+  const options = { directory: givenDirectory(t), environment: { SMTP_URL, ...settings } };
+  let service = await givenService(t, options);
   return {
     register: (name: string) =>
       makeServiceClient(service.url).register(`${name}@example.org`, 'Correct-Horse-7-Battery'),
     kill: () => service.kill(),
     restart: async () => {
-      service = await startService(options);
+      service = await givenService(t, options);
     },
   };
 }
@@ -54,7 +45,7 @@ test('A server that is slow at every step, drops and refuses gets each mail once
     return acts[key]?.[times] ?? acts[key]?.at(-1) ?? { afterMs: late[step] };
   };
   const { url, mails } = await startScriptedSmtp(t, act);
-  const { register } = await givenService(t, url, scaled);
+  const { register } = await givenMailing(t, url, scaled);
   const names = ['slow', 'dropped', 'silent', 'refused', 'unknown'];
   for (const name of names) await register(name);
   const copies = (name: string) => mails.filter(({ recipient }) => recipient === `${name}@example.org`);
@@ -82,7 +73,7 @@ test('A server that says nothing at any step for ten minutes holds up no other r
     silent[step] = true;
     return 'silence';
   });
-  const { register } = await givenService(t, url, {});
+  const { register } = await givenMailing(t, url, {});
   const waitOf = async (name: string): Promise<number> => {
     const begunAt = Date.now();
     await register(name);
@@ -113,7 +104,7 @@ test('A kill -9 at each step of a mail loses none', async (t) => {
     onStep();
     return 'silence';
   });
-  const { register, kill, restart } = await givenService(t, url, scaled);
+  const { register, kill, restart } = await givenMailing(t, url, scaled);
   for (const step of steps) {
     const reached = new Promise<void>((resolve) => (onStep = resolve));
     armed = step;

@@ -1,12 +1,11 @@
 import test from 'ava';
-import { pino } from 'pino';
 import { allViews, projections } from '../../projections/index.js';
 import type { JsonObject, NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { quarantinedItems } from '../../src/event-sourcing/feeding/quarantine.js';
 import { eventually } from '../support/eventually.js';
 import { openStores } from '../support/servers/embedded-directory.js';
-import { makeServiceClient, textOf } from '../support/clients/service-client.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { makeServiceClient } from '../support/clients/service-client.js';
+import { givenInProcess, makeKeptLog, startInProcess } from '../support/servers/service-in-process.js';
 import {
   keyEnvironment,
   freePort,
@@ -34,12 +33,8 @@ const unknown: NewEvent = {
 
 test('An event of an unknown type quarantines its stream, and commands refuse the stream without showing its data', async (t) => {
   // Given a service whose views are live
-  const directory = givenDirectory(t);
-  let said = '';
-  const logger = pino({ level: 'trace' }, { write: (line) => void (said += line) });
-  const log = { logger, flush: () => Promise.resolve() };
-  const service = await startInProcess({ directory, log });
-  t.teardown(() => service.close());
+  const { lines, log } = makeKeptLog('trace');
+  const service = await givenInProcess(t, { log });
   const { eventStore } = service.services;
   const client = makeServiceClient(service.url);
   // When such an event is appended
@@ -53,8 +48,7 @@ test('An event of an unknown type quarantines its stream, and commands refuse th
   t.deepEqual(await quarantined(), [{ id: nodeId, reason: sentence }]);
   // and the others go on
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
-  const made = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
-  const projectId = textOf(made.json(), 'id');
+  const projectId = await client.makeProject(owner.headers);
   t.is((await client.get(`/api/v1/projects/${projectId}`, owner.headers)).status, 200);
   const head = await eventStore.head();
   const atHead = (): number =>
@@ -64,18 +58,14 @@ test('An event of an unknown type quarantines its stream, and commands refuse th
   // When such an event is in a project's stream, and a user changes the project
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 0'));
   await eventStore.append(`project-${projectId}`, 0n, [unknown]);
-  const reply = await client.send(`/api/v1/projects/${projectId}`, {
-    method: 'PATCH',
-    headers: { ...owner.headers, 'content-type': 'application/json' },
-    body: '{"name":"Movie"}',
-  });
+  const reply = await client.patch(`/api/v1/projects/${projectId}`, { name: 'Movie' }, owner.headers);
   // Then the caller receives no detail, and the log names the position and not the data
   t.is(reply.status, 500);
   t.deepEqual(reply.json(), { code: 'internal_error', message: 'the service failed to answer' });
-  const line = said.split('\n').find((one) => one.includes('request failed')) ?? '';
+  const line = lines.find((one) => one.includes('request failed')) ?? '';
   t.regex(line, /"level":50,.*"name":"UndecodableEvent"/);
   t.true(line.includes(`event type NodeTeleported (project-${projectId} at revision 1) is unknown`), line);
-  t.false(said.includes('canary-payload'));
+  t.false(lines.join('').includes('canary-payload'));
   t.true((await service.metrics()).includes('stowage_http_failures_total{cause="undecodable_event"} 1'));
   // and no event was appended.
   t.is((await eventStore.read(`project-${projectId}`)).length, 2);
@@ -127,7 +117,6 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   const metricsPort = await freePort();
   const service = await givenService(t, {
     directory,
-    port: await freePort(),
     environment: {
       ...keyEnvironment,
       METRICS_PORT: String(metricsPort),

@@ -8,7 +8,7 @@ import { isExplained } from '../../src/cli/exit-codes.js';
 import { listRecords, putRecord } from '../../src/event-sourcing/ports/records.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { openDocuments, openLog } from '../support/servers/embedded-directory.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { refusalOfStart, startInProcess } from '../support/servers/service-in-process.js';
 import {
   keyEnvironment,
   type Environment,
@@ -17,6 +17,7 @@ import {
   runCli,
   type ServiceProcess,
   spawnService,
+  givenDirectory,
 } from '../support/servers/service-process.js';
 import { makeUnwritableDirectory } from '../support/servers/unwritable-directory.js';
 
@@ -112,27 +113,26 @@ const stops: Readonly<Record<string, Stop>> = {
 
 for (const [title, { given, environment = {}, says }] of Object.entries(refusals)) {
   test.serial(`The start refuses with a sentence: ${title}`, async (t) => {
-    const directory = await givenDirectory(t, given);
+    const directory = await givenCopy(t, given);
     assertExplains(t, await refusalOf(directory, environment), says);
   });
 }
 
 for (const [title, { given, environment = {}, says }] of Object.entries(stops)) {
   test.serial(`The command serve stops with a sentence: ${title}`, async (t) => {
-    const directory = await givenDirectory(t, given);
+    const directory = await givenCopy(t, given);
     await assertStops(t, { directory, environment, says });
   });
 }
 
 /** An empty directory, or a damaged copy of the template. */
-async function givenDirectory(t: ExecutionContext, given: Stop['given']): Promise<string> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+async function givenCopy(t: ExecutionContext, given: Stop['given']): Promise<string> {
+  const directory = givenDirectory(t);
   if (given !== undefined) {
-    for (const file of files) await cp(join((await template).path, file), join(directory.path, file));
-    await given(t, directory.path);
+    for (const file of files) await cp(join((await template).path, file), join(directory, file));
+    await given(t, directory);
   }
-  return directory.path;
+  return directory;
 }
 
 test.serial('The command serve stops with a sentence: a port that is in use', async (t) => {
@@ -141,10 +141,9 @@ test.serial('The command serve stops with a sentence: a port that is in use', as
   await once(taken, 'listening');
   const address = taken.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
+  const directory = givenDirectory(t);
   const says = [/127\.0\.0\.1:\d+ \(HOST, PORT\) is in use/, /choose another/];
-  await assertStops(t, { directory: directory.path, port: address.port, says });
+  await assertStops(t, { directory, port: address.port, says });
 });
 
 test.serial('The start refuses with a sentence: a data directory that cannot be written', async (t) => {
@@ -158,19 +157,16 @@ for (const mode of [0o777, 0o770, 0o702])
   test.serial(
     `The start refuses a data directory that others may write: mode ${mode.toString(8)}`,
     async (t) => {
-      const directory = await makeDataDirectory();
-      t.teardown(() => directory.remove());
-      await chmod(directory.path, mode);
+      const directory = givenDirectory(t);
+      await chmod(directory, mode);
       const says = [/other users may write DATA_DIR/, new RegExp(`mode ${mode.toString(8)}`), /chmod go-w/];
-      assertExplains(t, await refusalOf(directory.path), says);
-      t.deepEqual(await readdir(directory.path), [], 'nothing was written');
+      assertExplains(t, await refusalOf(directory), says);
+      t.deepEqual(await readdir(directory), [], 'nothing was written');
     },
   );
 
 test.serial('A data directory that the service makes is open to its user alone', async (t) => {
-  const parent = await makeDataDirectory();
-  t.teardown(() => parent.remove());
-  const directory = join(parent.path, 'new', 'data');
+  const directory = join(givenDirectory(t), 'new', 'data');
   const before = process.umask(0);
   t.teardown(() => process.umask(before));
   const service = await startInProcess({ directory });
@@ -181,22 +177,20 @@ test.serial('A data directory that the service makes is open to its user alone',
 test.serial(
   'The command serve stops with a sentence: a data directory whose path is too long for a socket',
   async (t) => {
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
+    const directory = givenDirectory(t);
     await assertStops(t, {
-      directory: join(directory.path, ...Array.from({ length: 12 }, () => 'long-name')),
+      directory: join(directory, ...Array.from({ length: 12 }, () => 'long-name')),
       says: [/control socket/, /choose a shorter DATA_DIR/],
     });
   },
 );
 
 test.serial('The command serve stops with a sentence: limits that do not exist', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const file = join(directory.path, 'limits.json');
+  const directory = givenDirectory(t);
+  const file = join(directory, 'limits.json');
   await writeFile(file, '{"registr": {"limit": 1, "seconds": 1}}');
   await assertStops(t, {
-    directory: directory.path,
+    directory: directory,
     environment: { LIMITS_FILE: file },
     says: [/no limit named registr; there are register/],
   });
@@ -206,14 +200,13 @@ test.serial(
   'A second service and a command without a socket stop with a sentence when another process owns the directory',
   async (t) => {
     // Given a process that owns the directory and has no control socket
-    const directory = await makeDataDirectory();
-    t.teardown(() => directory.remove());
-    const owner = await startInProcess({ directory: directory.path });
+    const directory = givenDirectory(t);
+    const owner = await startInProcess({ directory });
     t.teardown(() => owner.close());
     // When a second service and a command open it too
     const says = [/in use by another process/, /Stop that one first/];
-    await assertStops(t, { directory: directory.path, says });
-    const command = await runCli(directory.path, ['node', 'list']);
+    await assertStops(t, { directory, says });
+    const command = await runCli(directory, ['node', 'list']);
     t.is(command.code, 75);
     t.regex(command.stderr, /in use by another process/);
     // Then the first process goes on
@@ -232,16 +225,8 @@ async function startWithoutMongoDb(): Promise<unknown> {
   return refusalOf((await empty).path, environment);
 }
 
-/** Returns what a start within this process throws, or null when it succeeds. */
-async function refusalOf(directory: string, environment: Environment = {}): Promise<unknown> {
-  try {
-    const service = await startInProcess({ directory, environment });
-    await service.close();
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
+const refusalOf = (directory: string, environment: Environment = {}): Promise<unknown> =>
+  refusalOfStart({ directory, environment });
 
 function assertExplains(t: ExecutionContext, error: unknown, says: readonly RegExp[]): void {
   if (!isExplained(error)) {

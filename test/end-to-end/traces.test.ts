@@ -16,7 +16,7 @@ import {
 } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { webhookSecret } from '../support/given/given-webhooks.js';
-import { freePort, startService, givenDirectory } from '../support/servers/service-process.js';
+import { givenDirectory, givenService } from '../support/servers/service-process.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -59,9 +59,8 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   symlinkSync(fileURLToPath(packageFile('node_modules')), join(directory, 'node_modules'));
   if (script === undefined) return t.fail('the document has no script');
   writeFileSync(join(directory, 'otel.mjs'), script);
-  const service = await startService({
+  const service = await givenService(t, {
     directory,
-    port: await freePort(),
     environment: {
       NODE_OPTIONS: `--import ${pathToFileURL(join(directory, 'otel.mjs')).href}`,
       OTEL_EXPORTER_OTLP_ENDPOINT: origin,
@@ -70,10 +69,9 @@ test('A trace goes from the request to the log, the events, the bucket and the w
       WEBHOOK_URLS: `${origin}/hook ${webhookSecret} storage.*`,
     },
   });
-  t.teardown(() => service.kill());
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   await grantStorage(directory, project);
   // When a caller binds a bucket and tests it in a trace
   const traced = { ...headers, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };

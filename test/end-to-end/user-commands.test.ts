@@ -1,34 +1,25 @@
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
-import { totpCode } from '../support/fakes/authenticator-app.js';
-import { asObject, makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
+import { addTotp, asObject, codeIn, dataOf, makeServiceClient } from '../support/clients/service-client.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
 import {
-  freePort,
-  makeDataDirectory,
+  givenService,
   runCli,
   runCliAtTerminal,
-  startService,
   terminalProgram,
 } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 
 const [email, newEmail, password] = ['ada@example.org', 'countess@example.net', 'Correct-Horse-7'];
 
 /** Given a served process with a mail server, and its operator's command line. */
 async function given(t: ExecutionContext) {
-  const data = await makeDataDirectory();
-  const smtp = await startSmtpServer();
-  const environment = { SMTP_URL: smtp.url };
-  const service = await startService({ directory: data.path, port: await freePort(), environment });
-  t.teardown(async () => {
-    await service.kill();
-    await smtp.close();
-    await data.remove();
-  });
-  const cli = (...args: readonly string[]) => runCli(data.path, ['--json', ...args]);
+  const smtp = await givenSmtpServer(t);
+  const service = await givenService(t, { environment: { SMTP_URL: smtp.url } });
+  const { directory } = service;
+  const cli = (...args: readonly string[]) => runCli(directory, ['--json', ...args]);
   return {
-    ...{ service, directory: data.path, client: makeServiceClient(service.url), cli },
+    ...{ service, directory, client: makeServiceClient(service.url), cli },
     /** Runs a command that succeeds, and returns its JSON. */
     operate: async (...args: readonly string[]) => {
       const { code, stdout, stderr } = await cli(...args);
@@ -40,12 +31,10 @@ async function given(t: ExecutionContext) {
       const mail = await eventually(`a mail to ${to}`, () =>
         smtp.mails.find((one) => one.to.includes(to) && subject.test(one.email.subject ?? '')),
       );
-      return /(?<!\d)\d{6}(?!\d)/.exec(mail.email.text ?? '')?.[0] ?? '';
+      return codeIn(mail.email.text);
     },
   };
 }
-
-const dataOf = (reply: ServiceReply) => asObject(reply.json()['data']);
 
 test('An operator lists, shows, signs out, resets and restores accounts, and each change is an event of the operator', async (t) => {
   const { service, directory, client, operate, mailedCode } = await given(t);
@@ -67,9 +56,7 @@ test('An operator lists, shows, signs out, resets and restores accounts, and eac
   t.is((await client.get('/api/v1/auth/me', ada.headers)).status, 401);
   // A reset turns the second factor off
   const again = await client.login(email, password);
-  const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, again.headers);
-  const code = totpCode(textOf(dataOf(enrolled), 'secret'), new Date());
-  t.is((await client.post('/api/v1/auth/2fa/totp/confirm', { code }, again.headers)).status, 200);
+  await addTotp(client, again.headers);
   t.like(await operate('user', 'show', email), { two_factor_enabled: true });
   t.like(await operate('user', 'reset-2fa', email), { changed: true });
   const { headers } = await client.login(email, password);

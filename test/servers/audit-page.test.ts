@@ -1,11 +1,10 @@
 /* Tests the page for auditors in a real browser: Chromium, controlled by WebDriver. */
 import { once } from 'node:events';
+import { mailedCode } from '../support/given/mailed-codes.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeNoteSigner, noteOf, parseNote } from '../../src/areas/audit/tree/note.js';
-import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
-import { newestIssue } from '../support/examples/login-code.js';
 import { auditSeed } from '../support/audit/audit-scene.js';
 import { givenAudit } from '../support/audit/given-audit.js';
 import {
@@ -18,7 +17,7 @@ import {
   browserSuite,
 } from '../support/clients/browser.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
-import { password, type TestService } from '../support/servers/http-service.js';
+import { password } from '../support/servers/http-service.js';
 
 /** Changes the reply of a path; null leaves it. */
 type Change = (path: string, body: Buffer) => Buffer | string | null;
@@ -116,13 +115,6 @@ const keptSize = `return JSON.parse(localStorage.getItem('stowage-audit-checkpoi
 const alarm = '#alarm';
 
 /** Returns the code that was mailed last to an address. */
-async function mailedCode({ stores, commands }: Pick<TestService, 'stores' | 'commands'>, email: string) {
-  const email_digest = stores.digests.email(email);
-  const issue = newestIssue((await stores.handler.load(loginCodeAggregate, email_digest)).state);
-  if (issue === null) throw new Error('no code was issued');
-  return commands.loginCodes.codeFor({ kid: issue.code_key_id, issue_id: issue.issue_id, email_digest });
-}
-
 browserSuite(test, 'The page for auditors in a browser', () => {
   // The tests run one after the other, so that no browser waits for the start of another.
   test.serial('An auditor signs in by two factors, and every shown event is proved', async (t) => {

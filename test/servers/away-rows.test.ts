@@ -1,36 +1,16 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
-import { signStandard } from '../support/clients/sign-callbacks.js';
 import { eventually } from '../support/eventually.js';
 import { givenService } from '../support/servers/service-process.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/proxies.js';
+import { noAnswers, refusedConnections } from '../support/servers/proxies.js';
+import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 
-const secret = `whsec_${Buffer.from('test only, the secret of the platform').toString('base64')}`;
 const agent = { 'x-agent-secret': 'let-the-agents-in' };
 /** The latest reply under any fault: src/http/access/README.md#limit-of-a-request. */
 const replyMsMax = 20_000;
 
-/** How a server goes away, and how it comes back. */
-const outages: Readonly<Record<string, readonly [(proxy: TcpProxy) => void, (proxy: TcpProxy) => void]>> = {
-  'refuses connections': [
-    (proxy) => {
-      proxy.refusing = true;
-      proxy.reset();
-    },
-    (proxy) => {
-      proxy.refusing = false;
-    },
-  ],
-  'answers nothing': [
-    (proxy) => {
-      proxy.freeze();
-    },
-    (proxy) => {
-      proxy.thaw();
-    },
-  ],
-};
+const outages = { 'refuses connections': refusedConnections, 'answers nothing': noAnswers };
 
 /** A served process on both servers, an account with an order, and calls by every kind of caller. */
 async function given(t: ExecutionContext) {
@@ -39,17 +19,16 @@ async function given(t: ExecutionContext) {
     environment: {
       ...environment,
       NODE_AGENT_SECRET: agent['x-agent-secret'],
-      PAYMENT_STANDARD_WEBHOOK_SECRETS: secret,
+      ...standardEnvironment,
     },
   });
   const client = makeServiceClient(service.url);
   const { headers } = await client.register('ada@example.org', 'Correct-Horse-7');
-  const project = textOf((await client.post('/api/v1/projects', { name: 'Film' }, headers)).json(), 'id');
+  const project = await client.makeProject(headers);
   const issue = { name: 'Nightly', scopes: ['storage:read'] };
   const issued = await client.post(`/api/v1/projects/${project}/api-keys`, issue, headers);
   const key = { 'x-api-key': textOf(issued.json(), 'key') };
-  const plan = { provider: 'standard', plan_id: 'capacity-100g' };
-  const order = (await client.post('/api/v1/orders', plan, headers)).json();
+  const order = await placeOrder(client, headers);
   const calls = {
     session: () => client.get('/api/v1/auth/me', headers),
     list: () => client.get('/api/v1/projects', headers),
@@ -61,16 +40,7 @@ async function given(t: ExecutionContext) {
     jwks: () => client.get('/.well-known/jwks.json'),
     health: () => client.get('/healthz'),
     ready: () => client.get('/readyz'),
-    callback: () => {
-      const data = {
-        ...{ order_number: textOf(order, 'number'), transaction_id: 'tx-1' },
-        ...{ amount: 999, currency: 'USD' },
-      };
-      const event = { type: 'payment.paid', timestamp: '2026-01-02T03:04:05.000Z', data };
-      const signed = signStandard(event, { id: 'msg-1', secret, at: new Date() });
-      const init = { method: 'POST', headers: { ...signed.headers }, body: signed.body };
-      return client.send('/api/v1/payment/webhooks/standard', init);
-    },
+    callback: () => payOrder(client, order),
     order: () => client.get(`/api/v1/orders/${textOf(order, 'id')}`, headers),
   };
   return { service, calls, proxies };

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { makeServiceClient, type ServiceReply, textOf } from '../support/clients/service-client.js';
+import { makeServiceClient, type ServiceReply } from '../support/clients/service-client.js';
 import { givenService } from '../support/servers/service-process.js';
 import { startProxiedServers, mongoDbSuite } from '../support/servers/store-servers.js';
-import type { TcpProxy } from '../support/servers/proxies.js';
+import { refusedConnections } from '../support/servers/proxies.js';
 
 const blipMs = 300;
 const blips = 5;
@@ -18,8 +18,7 @@ async function given(t: ExecutionContext) {
   const service = await givenService(t, { environment });
   const client = makeServiceClient(service.url);
   const owner = await client.register('ada@example.org', 'Correct-Horse-7');
-  const created = await client.post('/api/v1/projects', { name: 'Film' }, owner.headers);
-  const project = `/api/v1/projects/${textOf(created.json(), 'id')}`;
+  const project = `/api/v1/projects/${await client.makeProject(owner.headers)}`;
   let renames = 0;
   const calls: Readonly<Record<string, () => Promise<ServiceReply>>> = {
     'GET a project': () => client.get(project, owner.headers),
@@ -28,10 +27,7 @@ async function given(t: ExecutionContext) {
   return { calls, proxies: { EventStoreDB: proxies.log, MongoDB: proxies.documents } };
 }
 
-function begin(proxy: TcpProxy): void {
-  proxy.refusing = true;
-  proxy.reset();
-}
+const [begin, end] = refusedConnections;
 
 mongoDbSuite(test, 'The blips of servers', () => {
   for (const which of [['EventStoreDB'], ['MongoDB'], ['EventStoreDB', 'MongoDB']] as const) {
@@ -50,7 +46,7 @@ mongoDbSuite(test, 'The blips of servers', () => {
       for (let blip = 0; blip < blips; blip += 1) {
         for (const server of which) begin(proxies[server]);
         await wait(blipMs);
-        for (const server of which) proxies[server].refusing = false;
+        for (const server of which) end(proxies[server]);
         await wait(calmMs);
       }
       ending.abort();

@@ -1,8 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { pluck } from '../support/given/pluck.js';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.js';
-import { givenService, keyEnvironment, freePort, runCli } from '../support/servers/service-process.js';
+import {
+  givenService,
+  keyEnvironment,
+  freePort,
+  runCli,
+  loggedIn,
+} from '../support/servers/service-process.js';
 import { makeMongoDbProxy, makeTestDatabase, mongoDbSuite } from '../support/servers/store-servers.js';
 
 /** DEEP_BUDGET=1 freezes for more than a minute, so that the log reports the outage twice. */
@@ -57,15 +64,9 @@ async function given(t: ExecutionContext) {
   };
 }
 
-const lineSchema = z.looseObject({ level: z.number(), msg: z.string().optional() });
-
 /** Returns the messages of level warn and above. */
 function warnings(text: string): readonly string[] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => lineSchema.parse(JSON.parse(line)))
-    .flatMap(({ level, msg }) => (level >= 40 ? [msg ?? 'none'] : []));
+  return loggedIn(text).flatMap(({ level, msg }) => (level >= 40 ? [msg] : []));
 }
 
 mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
@@ -87,7 +88,7 @@ mongoDbSuite(test, 'The tests of a frozen MongoDB', () => {
     const shown = await runCli(service.directory, ['status', '--json'], environment);
     t.is(shown.code, 0);
     t.deepEqual(
-      status.parse(JSON.parse(shown.stdout)).components.map(({ name }) => name),
+      pluck(status.parse(JSON.parse(shown.stdout)).components, 'name'),
       before.status.components.map(({ name }) => name),
     );
     // When MongoDB freezes while clients send requests

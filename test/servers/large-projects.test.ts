@@ -110,11 +110,7 @@ mongoDbSuite(test, 'Projects of the largest size are renamed', () => {
     const renamed = ids.slice(0, renamesMax);
     for (const id of renamed) {
       const { status, text } = await untilAnswered(() =>
-        client.send(`/api/v1/projects/${id}`, {
-          method: 'PATCH',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ name: 'Renamed' }),
-        }),
+        client.patch(`/api/v1/projects/${id}`, { name: 'Renamed' }, headers),
       );
       t.is(status, 200, text);
     }

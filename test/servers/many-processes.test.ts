@@ -90,11 +90,7 @@ async function givenProjects(services: readonly ServiceProcess[]): Promise<Renam
           const service = through[(writer + index) % through.length];
           const client = (service === undefined ? undefined : clientOf.get(service)) ?? first;
           const rename = (): ReturnType<typeof client.send> =>
-            client.send(`/api/v1/projects/${id}`, {
-              method: 'PATCH',
-              headers: { ...owner.headers, 'content-type': 'application/json' },
-              body: JSON.stringify({ name: `p${writer}-${index}` }),
-            });
+            client.patch(`/api/v1/projects/${id}`, { name: `p${writer}-${index}` }, owner.headers);
           let reply = await rename();
           // Other work on the machine may keep a server from answering in time.
           for (let again = 0; reply.status === 503 && again < 60; again += 1) {

@@ -21,7 +21,7 @@ import {
   getRecord,
   loadCheckpoint,
   putRecord,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../src/event-sourcing/ports/records.js';
 
 /** Short enough for a test, long enough for an answer on a busy machine. */
@@ -138,7 +138,7 @@ for (const fate of ['lose-request', 'lose-reply', 'hold-request', 'hold-reply'] 
     t.deepEqual(bodies, [{ n: 1 }, { n: 5 }, { n: 2 }]);
 
     nextMeets('update', fate);
-    await saveCheckpoint(readModelStore, 'v', { logId: 'log', position: '7' });
+    await makeSaveCheckpoint(readModelStore, 'v')({ logId: 'log', position: '7' });
     t.is((await loadCheckpoint(direct.readModelStore, 'v'))?.position, '7');
     nextMeets('update', fate);
     const record = await putRecord(readModelStore, 'r', { live: 1 }, null);
@@ -163,13 +163,13 @@ run(`A write that arrives after its caller gave up never undoes a later write${n
     t.throwsAsync(readModelStore.write('v', [incrementalFold('a', 1n, 2n, { n: 'late' })]), {
       instanceOf: OutcomeUnknown,
     }),
-    t.throwsAsync(saveCheckpoint(readModelStore, 'v', { logId: 'log', position: '3' }), {
+    t.throwsAsync(makeSaveCheckpoint(readModelStore, 'v')({ logId: 'log', position: '3' }), {
       instanceOf: OutcomeUnknown,
     }),
   ]);
   const second = await direct.stateStore.compareAndSet('k/1', first, 'second');
   await direct.readModelStore.write('v', [wholeFold('a', 4n, { n: 4 })]);
-  await saveCheckpoint(direct.readModelStore, 'v', { logId: 'log', position: '9' });
+  await makeSaveCheckpoint(direct.readModelStore, 'v')({ logId: 'log', position: '9' });
   proxy.deliverLate();
   // The late requests are on the wire. After these writes the server has handled them.
   for (let n = 0; n < 20; n += 1) await direct.stateStore.compareAndSet('settle/1', null, n);

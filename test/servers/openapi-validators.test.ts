@@ -3,6 +3,7 @@
  * validator that cannot be installed is skipped by name.
  */
 import { execFile } from 'node:child_process';
+import { pluck } from '../support/given/pluck.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,10 +46,7 @@ if (hasNode) {
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const { stdout } = await run(join(bin, 'redocly'), args, { cwd: root, env, timeout: 120_000 });
     const { problems } = JSON.parse(stdout) as { readonly problems: readonly { readonly message: string }[] };
-    t.deepEqual(
-      problems.map(({ message }) => message),
-      [],
-    );
+    t.deepEqual(pluck(problems, 'message'), []);
   });
 
   test('Spectral finds no problem', async (t) => {

@@ -81,10 +81,7 @@ run(
     const writers = await Promise.all(
       ['bob', 'eve'].map((name) => client.register(`${name}@example.org`, 'Correct-Horse-7')),
     );
-    const project = textOf(
-      (await client.post('/api/v1/projects', { name: 'Film' }, owner.headers)).json(),
-      'id',
-    );
+    const project = await client.makeProject(owner.headers);
     const [acknowledged, problems] = [new Map<string, string>(), [] as string[]];
     let { headers, refreshToken } = owner;
     let [isOver, reads, refreshes] = [false, 0, 0];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { startTestWitness } from '../support/audit/test-witness.js';
-import { addTotp, makeServiceClient, textOf } from '../support/clients/service-client.js';
+import { registerAuditor, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually as eventuallyAt } from '../support/eventually.js';
 import {
   givenService,
@@ -123,20 +123,10 @@ async function runScene(t: ExecutionContext, { restored, kept, state: kind }: Sc
     ...(kept === 'witness' ? { AUDIT_WITNESSES: join(data, 'witnesses') } : {}),
   };
   const port = await freePort();
-  const start = async (from = directory) => {
-    const service = await givenService(t, { directory: from, port, environment });
-    return service;
-  };
+  const start = (from = directory) => givenService(t, { directory: from, port, environment });
   const first = await start();
   const client = makeServiceClient(first.url);
-  const { headers } = await client.register('ada@example.org', password);
-  await addTotp(client, headers);
-  for (const args of [
-    ['user', 'verify', 'ada@example.org'],
-    ['auditor', 'grant', 'ada@example.org'],
-  ]) {
-    t.is((await runCli(directory, args, environment)).code, 0);
-  }
+  const { headers } = await registerAuditor(client, directory);
   const key = await runCli(directory, ['--json', 'audit', 'key'], environment);
   vkeys.push(...(JSON.parse(key.stdout) as { vkeys: string[] }).vkeys);
   const origin = (vkeys[0] ?? '').split('+')[0] ?? '';

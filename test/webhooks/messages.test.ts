@@ -93,7 +93,7 @@ test('A message holds the facts of the resource after its event', (t) => {
   const { OrderPlaced: placed, PaymentCaptured: captured } = everyEvent.order;
   const history = [
     stored(stream, 0, ['OrderPlaced', placed]),
-    stored(stream, 1, ['PaymentCaptured', { ...captured, charged: 1_999 }]),
+    stored(stream, 1, ['PaymentCaptured', { ...captured, charged: 2_500 }]),
   ];
   t.like(messageAfter(history.slice(0, 1)), {
     type: 'order.placed',
@@ -101,8 +101,58 @@ test('A message holds the facts of the resource after its event', (t) => {
   });
   t.like(messageAfter(history), {
     type: 'order.payment_captured',
-    data: { order_id: orderId, status: 'paid', captured_amount: 1_999, transaction_id: 'tx-1' },
+    data: { order_id: orderId, status: 'paid', captured_amount: 2_500, transaction_id: 'tx-1' },
   });
+});
+
+test('A message says what its event holds in another form', (t) => {
+  const { order, share, storage } = everyEvent;
+  const money = { amount: 100, currency: 'USD' };
+  const { callback, transaction_id, at: paidAt } = order.PaymentCaptured;
+  const rows: readonly (readonly [keyof typeof ids, string, JsonObject, JsonObject])[] = [
+    [
+      ...(['order', 'PaymentCaptured'] as const),
+      { callback, transaction_id, at: paidAt, ...money },
+      { captured_amount: 100, captured_currency: 'USD' },
+    ],
+    [
+      ...(['order', 'RefundReported'] as const),
+      { ...order.RefundReported, refund: { refund_id: 're-2', status: 'pending' }, ...money },
+      { refund_id: 're-2', refund_status: 'pending', refund_amount: 100, refund_currency: 'USD' },
+    ],
+    [
+      ...(['order', 'RefundReported'] as const),
+      { ...order.RefundReported, refund: 'in-total' },
+      { refund_id: null, refund_status: 'succeeded' },
+    ],
+    ...(['DisputeOpened', 'DisputeClosed'] as const).map(
+      (type) =>
+        [
+          ...(['order', type] as const),
+          { ...order[type], ...money },
+          { disputed_amount: 100, disputed_currency: 'USD' },
+        ] as const,
+    ),
+    [
+      ...(['order', 'DisputeOpened'] as const),
+      order.DisputeOpened,
+      { disputed_amount: null, disputed_currency: null },
+    ],
+    ['share', 'SharePasswordChanged', share.SharePasswordChanged, { has_password: true }],
+    [
+      ...(['share', 'SharePasswordChanged'] as const),
+      { ...share.SharePasswordChanged, password_hash: null },
+      { has_password: false },
+    ],
+    ['storage', 'StorageTestSucceeded', storage.StorageTestSucceeded, { warnings: ['cors_missing'] }],
+  ];
+  for (const [category, type, data, told] of rows) {
+    const stream = `${category}-${ids[category]}`;
+    const [head] = Object.entries(everyEvent[category]) as [string, JsonObject][];
+    if (head === undefined) throw new Error('a category has no example');
+    const history = [stored(stream, 0, head), stored(stream, 1, [type, data])];
+    t.like(messageAfter(history).data, told, `${type} ${JSON.stringify(told)}`);
+  }
 });
 
 test('No message holds a sealed value, a digest, or text that a person wrote', (t) => {

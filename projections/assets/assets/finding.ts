@@ -18,7 +18,7 @@ export interface AssetFilter {
 export type AssetIndexes = {
   /** Marks that `find` looks up: of tags, media types, and beginnings of words. */
   readonly found_by: readonly string[];
-  /** The places in the orders by name and size, each of which begins with the project. */
+  /** The sort keys of the orders by name and size, each of which begins with the project. */
   readonly by_name: string;
   readonly by_size: string;
   /** The objects of the asset and of its renditions: see `objectPlace`. */
@@ -42,9 +42,9 @@ export function indexesOf(asset: Indexed): AssetIndexes {
       mark(project, 'upload', upload),
       ...[...beginningsOf(name)].map((beginning) => mark(project, 'word', beginning)),
     ],
-    by_name: place(project, sortedName(name)),
+    by_name: sortKey(project, sortedName(name)),
     // 5 TiB have 13 digits.
-    by_size: place(project, String(size).padStart(13, '0')),
+    by_size: sortKey(project, String(size).padStart(13, '0')),
     object_places: [...new Set(keys.map((key) => objectPlace(storage_id, key)))],
   };
 }
@@ -98,12 +98,12 @@ function mark(project: string, kind: 'tag' | 'complete' | 'type' | 'upload' | 'w
   return `${project}/${kind}/${value}`;
 }
 
-/** Returns a place in an order of the project's assets. All places of a project lie before `pastPlaces`. */
-export function place(project: string, value: string): string {
+/** Returns a sort key in an order of the project's assets. All sort keys of a project lie before `pastSortKeys`. */
+export function sortKey(project: string, value: string): string {
   return `${project}/${value}`;
 }
 
-/** Returns a text that sorts after all places of a project, and before those of the next: `0` follows `/`. */
-export function pastPlaces(project: string): string {
+/** Returns a text that sorts after all sort keys of a project, and before those of the next: `0` follows `/`. */
+export function pastSortKeys(project: string): string {
   return `${project}0`;
 }

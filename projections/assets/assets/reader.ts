@@ -1,6 +1,6 @@
 import type { Page, Versioned, View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
-import { type AssetFilter, findingMark, makeMatches, objectPlace, pastPlaces, place } from './finding.js';
+import { type AssetFilter, findingMark, makeMatches, objectPlace, pastSortKeys, sortKey } from './finding.js';
 import type { DeletionDocument } from './deletion.js';
 import { type AssetDocument, assetsOf, assetsProjection, isAsset, isDeletion } from './projection.js';
 import type { UndeletedResource } from '../../storages/storage-configs/resource.js';
@@ -22,7 +22,7 @@ interface AssetQuery {
   readonly after?: string | undefined;
 }
 
-/** The documents of assets in one order. A place is the last document's: its id, or its id and value. */
+/** The documents of assets in one order. A position is the last document's: its id, or its id and value. */
 type Order = Omit<OrderedList<ViewDocument<AssetDocument>>, 'matches'>;
 
 /**
@@ -59,7 +59,7 @@ function byCreation(
   const start = from === null || descending ? undefined : lastIdOf(from);
   return {
     read: ({ after = start, limit }) => view.find({ where, descending, ...pageFrom(after, limit) }),
-    placeOf: ({ id }) => id,
+    positionOf: ({ id }) => id,
     // Ids are in the order of creation.
     isPast: ({ body }) => descending && from !== null && Date.parse(body.created_at) <= from.getTime(),
   };
@@ -71,7 +71,7 @@ const idLength = 36;
 function byField(view: Pick<View<AssetDocument>, 'findInOrder'>, projectId: string, sort: AssetSort): Order {
   const descending = sort.startsWith('-');
   const field = fields[sort.endsWith('name') ? 'name' : 'size'];
-  const first = { value: descending ? pastPlaces(projectId) : place(projectId, ''), id: '' };
+  const first = { value: descending ? pastSortKeys(projectId) : sortKey(projectId, ''), id: '' };
   return {
     read: ({ after, limit }) =>
       view.findInOrder({
@@ -79,9 +79,9 @@ function byField(view: Pick<View<AssetDocument>, 'findInOrder'>, projectId: stri
         after:
           after === undefined
             ? first
-            : { id: after.slice(0, idLength), value: place(projectId, after.slice(idLength)) },
+            : { id: after.slice(0, idLength), value: sortKey(projectId, after.slice(idLength)) },
       }),
-    placeOf: ({ id, body }) => id + body[field].slice(place(projectId, '').length),
+    positionOf: ({ id, body }) => id + body[field].slice(sortKey(projectId, '').length),
     // The index holds the assets of all projects.
     isPast: ({ body }) => body.project_id !== projectId,
   };
@@ -92,7 +92,7 @@ export type { AssetResource } from './resource.js';
 /** @throws StoreUnavailable */
 export type AssetReader = ReturnType<typeof makeAssetReader>;
 
-/** The place of an item in the list is the id of its asset. */
+/** The position of an item in the list is the id of its asset. */
 type UndeletedItem = UndeletedResource & { readonly id: string };
 
 export function makeAssetReader({ views }: { readonly views: Views }) {

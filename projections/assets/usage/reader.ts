@@ -1,7 +1,7 @@
 import type { Handled } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
-import { changeName } from '../../../src/event-sourcing/views/totals.js';
+import { changeName } from '../../../src/event-sourcing/views/projection.js';
 import type { Views } from '../../../src/event-sourcing/views/views.js';
 import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
 import { projectsProjection } from '../../projects/projects/projection.js';

@@ -18,21 +18,21 @@ type Node = ViewDocument<NodeDocument>;
 
 const idLength = 36;
 
-/** Puts nodes in order of name, then of id. Capitals and accents do not count. A place is the id and the name of a node. */
+/** Puts nodes in order of name, then of id. Capitals and accents do not count. A position is the id and the name of a node. */
 function nodesByName(
   nodes: readonly Node[],
   descending: boolean,
-): Pick<OrderedList<Node>, 'read' | 'placeOf'> {
+): Pick<OrderedList<Node>, 'read' | 'positionOf'> {
   const sign = descending ? -1 : 1;
-  const placeOf = ({ id, body }: Node): string => id + sortedName(body.name);
+  const positionOf = ({ id, body }: Node): string => id + sortedName(body.name);
   const ordered = nodes
-    .map((node) => ({ node, place: placeOf(node) }))
-    .sort((one, other) => sign * compare(one.place, other.place));
+    .map((node) => ({ node, position: positionOf(node) }))
+    .sort((one, other) => sign * compare(one.position, other.position));
   return {
-    placeOf,
+    positionOf,
     read: ({ after, limit }) => {
       const start =
-        after === undefined ? 0 : ordered.findIndex(({ place }) => sign * compare(place, after) > 0);
+        after === undefined ? 0 : ordered.findIndex(({ position }) => sign * compare(position, after) > 0);
       return start === -1 ? [] : ordered.slice(start, start + limit).map(({ node }) => node);
     },
   };
@@ -121,8 +121,8 @@ export function makeNodeReader(deps: {
 
   function byCreation(
     descending: boolean,
-  ): Pick<OrderedList<ViewDocument<NodeDocument>>, 'read' | 'placeOf'> {
-    return { read: (page) => nodes.find({ descending, ...page }), placeOf: ({ id }) => id };
+  ): Pick<OrderedList<ViewDocument<NodeDocument>>, 'read' | 'positionOf'> {
+    return { read: (page) => nodes.find({ descending, ...page }), positionOf: ({ id }) => id };
   }
 
   /** All callers that ask while one reads wait for the same read. */
@@ -154,8 +154,8 @@ export function makeNodeReader(deps: {
 function areSame(nodes: ListedNodes, others: ListedNodes): boolean {
   return (
     nodes.length === others.length &&
-    nodes.every(({ id, revision }, place) => {
-      const other = others[place];
+    nodes.every(({ id, revision }, index) => {
+      const other = others[index];
       return other?.id === id && other.revision === revision;
     })
   );

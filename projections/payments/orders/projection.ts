@@ -1,9 +1,9 @@
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
+import { type ChangesBy, changeBy } from '../../../src/event-sourcing/ports/events.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import {
   orderCodec,
   type OrderEvent,
-  type OrderGrant,
   platformOf,
   orderCategory,
 } from '../../../src/areas/payments/domain/order/events.js';
@@ -22,31 +22,26 @@ import { moneyOf } from '../../../src/areas/payments/domain/fact.js';
 import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import { type DecisionEntry, decisionOf } from '../payment-decisions/reader.js';
 
-export type OrderDocument = OrderFields & {
-  readonly user_id: string;
-  readonly project_id: string | null;
-  readonly plan_id: string;
-  readonly grant: OrderGrant;
-  readonly provider: PaymentProviderName;
-  readonly expires_at: string;
-  readonly status: OrderStatus;
-  readonly refunded_amount: number;
-  /** The platform's time of the first payment. */
-  readonly paid_at: string | null;
-  /** The last hundred reports and decisions. */
-  readonly payments: readonly PaymentEntry[];
-  /** The last hundred decisions of operators on mismatches. */
-  readonly decisions: readonly DecisionEntry[];
-  /** `<event type>/<name of the report>` of the last events that reports and decisions caused. */
-  readonly seen: readonly string[];
-  /** The user while the order waits for a payment; null otherwise. */
-  readonly open_for: string | null;
-  readonly in_review: 'yes' | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-};
+type DataOf<Type extends OrderEvent['type']> = Extract<OrderEvent, { type: Type }>['data'];
 
-type RefundReported = Extract<OrderEvent, { type: 'RefundReported' }>['data'];
+export type OrderDocument = OrderFields &
+  DataOf<'OrderPlaced'> & {
+    readonly status: OrderStatus;
+    readonly refunded_amount: number;
+    /** The platform's time of the first payment. */
+    readonly paid_at: string | null;
+    /** The last hundred reports and decisions. */
+    readonly payments: readonly PaymentEntry[];
+    /** The last hundred decisions of operators on mismatches. */
+    readonly decisions: readonly DecisionEntry[];
+    /** `<event type>/<name of the report>` of the last events that reports and decisions caused. */
+    readonly seen: readonly string[];
+    /** The user while the order waits for a payment; null otherwise. */
+    readonly open_for: string | null;
+    readonly in_review: 'yes' | null;
+    readonly created_at: string;
+    readonly updated_at: string;
+  };
 
 const keptMax = 100;
 /** More than the reports that an order keeps, and as many decisions on them. */
@@ -54,22 +49,16 @@ const seenMax = 1_002;
 
 function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): OrderDocument | null {
   if (event.type === 'OrderPlaced') {
-    const { user_id, project_id, plan_id, grant, provider, expires_at } = event.data;
     return {
       ...newOrder(event.data),
-      user_id,
-      project_id,
-      plan_id,
-      grant,
-      provider,
-      expires_at,
+      ...event.data,
       status: 'created',
       refunded_amount: 0,
       paid_at: null,
       payments: [],
       decisions: [],
       seen: [],
-      open_for: user_id,
+      open_for: event.data.user_id,
       in_review: null,
       created_at: event.time,
       updated_at: event.time,
@@ -77,7 +66,7 @@ function evolve(document: OrderDocument | null, event: Recorded<OrderEvent>): Or
   }
   if (document === null) return null;
   const after = { ...document, ...applyEvent(document, event) };
-  const payment = paymentOf(document, event);
+  const payment = changeBy(entries, event, document);
   const status = orderStatus(after);
   return {
     ...after,
@@ -120,65 +109,38 @@ function appliedAt(mismatches: OrderDocument['mismatches'], event: Recorded<Orde
   return mismatches.find(({ id }) => id === event.data.callback)?.at ?? null;
 }
 
-function paymentOf(document: OrderDocument, event: Recorded<OrderEvent>): PaymentEntry | null {
-  const entry = (
-    kind: PaymentEntry['kind'],
-    data: {
-      readonly provider?: PaymentProviderName;
-      readonly callback: string;
-      readonly transaction_id: string | null;
-      readonly at: string;
-    },
-    money: { readonly amount: number | null; readonly currency: string | null },
-  ): PaymentEntry => ({
-    provider: data.provider ?? platformOf(data.callback),
-    transaction_id: data.transaction_id,
-    kind,
-    amount: money.amount,
-    currency: money.currency,
-    at: data.at,
-  });
-  switch (event.type) {
-    case 'PaymentPending':
-      return entry('pending', event.data, unnamed);
-    case 'PaymentCaptured':
-      return entry('paid', event.data, { ...event.data, amount: event.data.charged ?? event.data.amount });
-    case 'PaymentFailed':
-      return entry(event.data.reason, event.data, unnamed);
-    case 'RefundReported':
-      return entry(isReversal(event.data.refund) ? 'lost' : 'refund', event.data, event.data);
-    case 'DisputeOpened':
-      return entry('disputed', event.data, disputedOf(event.data));
-    case 'DisputeClosed':
-      return entry(event.data.outcome, event.data, disputedOf(event.data));
-    case 'PaymentMismatchFound':
-      return entry('mismatch', event.data, moneyOf(event.data.fact));
-    case 'ReviewResolved': {
-      const kind = event.data.action === 'apply' ? 'applied' : 'dismissed';
-      const decidedOn = document.mismatches.find(({ id }) => id === event.data.callback);
-      if (decidedOn !== undefined)
-        return entry(kind, { ...decidedOn, ...event.data, at: event.time }, moneyOf(decidedOn.fact));
-      const unused = unusedPayments(document).find(({ id }) => id === event.data.callback);
-      return unused === undefined ? null : entry(kind, { ...unused, ...event.data, at: event.time }, unused);
-    }
-    case 'OrderPlaced':
-    case 'OrderExpired':
-    case 'OrderCanceled':
-    case 'GrantRecipientGone':
-    case 'OrderFulfilled':
-    case 'FulfilmentRevoked':
-      return null;
-  }
+/** The entry of each report and decision. */
+const entries: ChangesBy<Recorded<OrderEvent>, OrderDocument, PaymentEntry | null> = {
+  PaymentPending: ({ data }) => entryOf('pending', data),
+  PaymentCaptured: ({ data }) => entryOf('paid', data, { ...data, amount: data.charged ?? data.amount }),
+  PaymentFailed: ({ data }) => entryOf(data.reason, data),
+  RefundReported: ({ data }) => entryOf(isReversal(data) ? 'lost' : 'refund', data, data),
+  DisputeOpened: ({ data }) => entryOf('disputed', data, moneyOf(data)),
+  DisputeClosed: ({ data }) => entryOf(data.outcome, data, moneyOf(data)),
+  PaymentMismatchFound: ({ data }) => entryOf('mismatch', data, moneyOf(data.fact)),
+  ReviewResolved: ({ data, time: at }, before) => {
+    const kind = data.action === 'apply' ? 'applied' : 'dismissed';
+    const decidedOn = before.mismatches.find(({ id }) => id === data.callback);
+    if (decidedOn !== undefined) return entryOf(kind, { ...decidedOn, ...data, at }, moneyOf(decidedOn.fact));
+    const unused = unusedPayments(before).find(({ id }) => id === data.callback);
+    return unused === undefined ? null : entryOf(kind, { ...unused, ...data, at }, unused);
+  },
+};
+
+function entryOf(
+  kind: PaymentEntry['kind'],
+  data: Pick<PaymentEntry, 'transaction_id' | 'at'> & {
+    readonly provider?: PaymentProviderName;
+    readonly callback: string;
+  },
+  { amount, currency }: Pick<PaymentEntry, 'amount' | 'currency'> = { amount: null, currency: null },
+): PaymentEntry {
+  const { provider = platformOf(data.callback), transaction_id, at } = data;
+  return { provider, transaction_id, kind, amount, currency, at };
 }
 
-function isReversal(refund: RefundReported['refund']): boolean {
+function isReversal({ refund }: DataOf<'RefundReported'>): boolean {
   return refund !== 'in-total' && refund.status === 'reversed';
-}
-
-const unnamed = { amount: null, currency: null };
-
-function disputedOf(data: { readonly amount?: number; readonly currency?: string }) {
-  return { amount: data.amount ?? null, currency: data.currency ?? null };
 }
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {

@@ -15,7 +15,7 @@ import {
   reviewReason,
 } from './resource.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
-import { type PaymentFact, moneyOf } from '../../../src/areas/payments/domain/fact.js';
+import { type PaymentFact, moneyOf, movesMoney } from '../../../src/areas/payments/domain/fact.js';
 
 /** Returns the mismatches of the order and its payments that bought nothing, in order of id. */
 function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly ReviewResource[] {
@@ -34,13 +34,14 @@ function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly
   return [...mismatches, ...unused].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Returns a mismatch's place in the list of all: orders by age, then the mismatches of one by id. */
-export function reviewPlace({ order_id: orderId, id }: Pick<ReviewResource, 'order_id' | 'id'>): string {
+/** Returns a mismatch's position in the list of all: orders by age, then the mismatches of one by id. */
+export function reviewPosition({ order_id: orderId, id }: Pick<ReviewResource, 'order_id' | 'id'>): string {
   return `${orderId}/${id}`;
 }
 
 /** @throws Error for a fact that is never a mismatch */
 function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
+  if (!movesMoney(fact)) throw new Error(`a fact of the kind ${fact.kind} is never a mismatch`);
   switch (fact.kind) {
     case 'refund':
       return fact.status === 'reversed' ? 'lost' : 'refund';
@@ -50,15 +51,6 @@ function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
       return fact.status === 'open' ? 'disputed' : fact.status;
     case 'paid':
       return fact.kind;
-    case 'pending':
-    case 'unpaid':
-    case 'failed':
-    case 'expired':
-    case 'canceled':
-    case 'approved':
-    case 'nothing':
-    case 'unreadable':
-      throw new Error(`a fact of the kind ${fact.kind} is never a mismatch`);
   }
 }
 
@@ -85,19 +77,15 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       orders.get(orderId),
       orders.find({ where, after: orderId, limit }),
     ]);
-    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPlace(item) > after);
+    const rest = (first === null ? [] : reviewsOf(first)).filter((item) => reviewPosition(item) > after);
     return [...rest, ...others.flatMap(reviewsOf)].slice(0, limit);
   };
   return {
-    /** Returns null if the user does not have the order. */
-    find: async (userId: string, orderId: string) => {
+    /** Returns null if the user does not have the order, or if it was not placed for the project. */
+    find: async (of: OrdersOf, orderId: string) => {
       const document = await orders.get(orderId);
-      return document?.body.user_id === userId ? present(document) : null;
-    },
-    /** Returns null if the order was not placed for the project. */
-    findOfProject: async (projectId: string, orderId: string) => {
-      const document = await orders.get(orderId);
-      return document?.body.project_id === projectId ? present(document) : null;
+      const { field, equals } = whereOf(of);
+      return document?.body[field] === equals ? present(document) : null;
     },
     /** Returns an order of any user with the decisions on its payments; null if it does not exist. */
     forOperator: async (idOrNumber: string) => {
@@ -125,7 +113,7 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
       );
       return { items: items.map((document) => present(document).resource), next };
     },
-    /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPlace` */
+    /** Lists the mismatches and the unused payments that wait for an operator, oldest order first. @param page `after`: see `reviewPosition` */
     inReview,
     /** Counts the first `limit` of them by reason; 0 for a reason without one. */
     reviewReasons: async (limit: number) => {
@@ -168,8 +156,8 @@ const endedStatuses: ReadonlySet<OrderStatus> = new Set(['failed', 'expired', 'c
 
 function whereOf(of: OrdersOf) {
   return 'userId' in of
-    ? { field: 'user_id', equals: of.userId }
-    : { field: 'project_id', equals: of.projectId };
+    ? ({ field: 'user_id', equals: of.userId } as const)
+    : ({ field: 'project_id', equals: of.projectId } as const);
 }
 
 function present({ id, revision, body }: ViewDocument<OrderDocument>): Versioned<OrderResource> {

@@ -60,12 +60,12 @@ export function makePaymentCallbackReader(deps: {
   const transactions = views.of(transactionsProjection);
   const orders = views.of(ordersProjection);
   return {
-    /** Lists the oldest pending report of each stream, oldest first. @param page `after`: see `unmatchedPlace` */
+    /** Lists the oldest pending report of each stream, oldest first. @param page `after`: see `unmatchedPosition` */
     unmatched: async ({ after, limit }: Page) => {
-      // A stream has one place in the list.
+      // A stream has one position in the list.
       const [value = '', id = ''] = (after ?? '').split(/[/@]/);
-      const place = after === undefined ? {} : { after: { value, id } };
-      const documents = await transactions.findInOrder({ orderBy: 'unmatched_since', ...place, limit });
+      const from = after === undefined ? {} : { after: { value, id } };
+      const documents = await transactions.findInOrder({ orderBy: 'unmatched_since', ...from, limit });
       return documents.flatMap(({ id: stream, body }) => {
         const pending = body.reports.flatMap((report) => {
           const reason = whyPending(body, report);
@@ -139,7 +139,10 @@ function reportedOf(id: string, { revision, is_ours, notifications, received_at 
   };
 }
 
-/** Returns a report's place in the list of those that are pending: by time of receipt, then by id. */
-export function unmatchedPlace({ received_at, id }: Pick<UnmatchedResource, 'received_at' | 'id'>): string {
+/** Returns a report's position in the list of those that are pending: by time of receipt, then by id. */
+export function unmatchedPosition({
+  received_at,
+  id,
+}: Pick<UnmatchedResource, 'received_at' | 'id'>): string {
   return `${received_at}/${id}`;
 }

@@ -7,24 +7,17 @@ import {
 } from '../../../src/areas/shares/domain/share-access/events.js';
 
 /** How often each share was opened, by share id. The share's own stream has no event of an opening without `max_uses`. */
-export const shareViewsTally: Tally<ShareAccessEvent> = {
-  name: 'share_views',
-  version: 2,
-  category: shareAccessCategory,
-  codec: shareAccessCodec,
-  indexes: [],
-  changeOf: (event) => (event.type === 'ShareVerified' ? { total: event.data.share_id, bytes: 1 } : null),
-};
+export const shareViewsTally = countOf('share_views', 'ShareVerified');
 
 /** How often visitors saved an asset of each share, by share id: once for each asset and opening. */
-export const shareDownloadsTally: Tally<ShareAccessEvent> = {
-  name: 'share_downloads',
-  version: 2,
-  category: shareAccessCategory,
-  codec: shareAccessCodec,
-  indexes: [],
-  changeOf: (event) => (event.type === 'ShareDownloaded' ? { total: event.data.share_id, bytes: 1 } : null),
-};
+export const shareDownloadsTally = countOf('share_downloads', 'ShareDownloaded');
+
+function countOf(name: string, counted: ShareAccessEvent['type']): Tally<ShareAccessEvent> {
+  return {
+    ...{ name, version: 2, category: shareAccessCategory, codec: shareAccessCodec, indexes: [] },
+    changeOf: ({ type, data }) => (type === counted ? { total: data.share_id, bytes: 1 } : null),
+  };
+}
 
 export type ShareAccessDocument = {
   readonly share_id: string;

@@ -39,7 +39,7 @@ export function makeShareAccessReader({ views }: { readonly views: Views }) {
       const { start, isPast } = boundsOf(period, descending);
       const { items, next } = await matchingPage<ViewDocument<ShareAccessDocument>>(page, {
         read: ({ limit, after = start }) => accesses.find({ where, descending, ...pageFrom(after, limit) }),
-        placeOf: ({ id }) => id,
+        positionOf: ({ id }) => id,
         isPast: ({ id }) => isPast(id),
         matches: downloaded === undefined ? null : ({ body: { downloads } }) => downloads > 0 === downloaded,
       });

@@ -10,7 +10,6 @@ import { constants, setPriority } from 'node:os';
 import type { Moment } from '../../areas/audit/history/history.js';
 import { momentQuery } from '../../areas/audit/routes/audit-query.js';
 import { fieldProblems } from '../../validation/zod-problems.js';
-import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 
 interface ReplayOptions {
   readonly into?: string;
@@ -19,11 +18,8 @@ interface ReplayOptions {
   readonly until?: Moment;
 }
 
-/**
- * Adds the command that replays the log (docs/audit-history.md#replay).
- * @param print writes the result of a command
- */
-function addReplayCommand(audit: Command, print: (result: JsonValue) => void): void {
+/** Adds the command that replays the log (docs/audit-history.md#replay). */
+function addReplayCommand(audit: Command): void {
   audit
     .command('replay')
     .description(
@@ -49,10 +45,10 @@ function addReplayCommand(audit: Command, print: (result: JsonValue) => void): v
         if (resource === undefined) {
           const { replayInto } = await import('../../operating/replay/replay.js');
           const { streamPrefix } = config;
-          print(await replayInto(source, into ?? '', { ...settings, streamPrefix }).finally(bar.end));
+          printResult(await replayInto(source, into ?? '', { ...settings, streamPrefix }).finally(bar.end));
         } else {
           const { replayStream } = await import('../../operating/replay/replay-stream.js');
-          print(await replayStream(source, { ...settings, stream: resource }).finally(bar.end));
+          printResult(await replayStream(source, { ...settings, stream: resource }).finally(bar.end));
         }
       } finally {
         await source.close();
@@ -106,7 +102,7 @@ export function addAuditCommands(program: Command): void {
     .allowUnknownOption()
     .helpOption(false)
     .action((args: readonly string[]) => verifyWith(args));
-  addReplayCommand(audit, printResult);
+  addReplayCommand(audit);
 }
 
 /** The verifier reads its options itself, so that both ways of calling it are the same. */

@@ -1,15 +1,12 @@
 import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import { readConfig } from '../../config/config.js';
-import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { requireData } from '../exit-codes.js';
+import { printResult } from '../operate.js';
 import { makeProgressBar } from '../terminal.js';
 
-/**
- * Adds the commands that copy data away and back (docs/backup.md#backup).
- * @param print writes the result of a command
- */
-export function addBackupCommands(program: Command, print: (result: JsonValue) => void): void {
+/** Adds the commands that copy data away and back (docs/backup.md#backup). */
+export function addBackupCommands(program: Command): void {
   program
     .command('backup <folder>')
     .description(
@@ -23,7 +20,7 @@ export function addBackupCommands(program: Command, print: (result: JsonValue) =
       const made = await backUp(readConfig(), folder, { now: new Date(), onShare: bar.show }).finally(
         bar.end,
       );
-      print({ ...made, files: made.files.map((file) => ({ ...file })) });
+      printResult({ ...made, files: made.files.map((file) => ({ ...file })) });
       if (made.keys_apart.length === 0) return;
       process.stderr.write(
         `stowage: the backup does not hold the keys of ${made.keys_apart.join(', ')}; keep them apart, because the data ` +
@@ -43,7 +40,7 @@ export function addBackupCommands(program: Command, print: (result: JsonValue) =
         const { checkRestored } = await import('../../operating/backup/check-restored.js');
         const bar = makeProgressBar('comparing');
         const report = await checkRestored(config, folder, bar.show).finally(bar.end);
-        print(report);
+        printResult(report);
         if (report.problems.length > 0) process.exitCode = 1;
         return;
       }
@@ -52,7 +49,7 @@ export function addBackupCommands(program: Command, print: (result: JsonValue) =
       const { restoreBackup } = await import('../../operating/backup/restore.js');
       const bar = makeProgressBar('restoring');
       const restored = await restoreBackup(readConfig(), folder, bar.show).finally(bar.end);
-      print({
+      printResult({
         ...restored,
         files: restored.files.map((file) => ({ ...file })),
         set_before_start: [...restored.set_before_start],

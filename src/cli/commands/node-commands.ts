@@ -8,7 +8,7 @@ import {
   type OperatorRequest,
   readRequest,
 } from '../../operating/socket/client.js';
-import { done, operateWith, sayOf, send } from '../operate.js';
+import { done, operateWith, sayOf, send, parseInteger } from '../operate.js';
 import type { Ask } from '../operator.js';
 
 interface NodeOptions {
@@ -31,8 +31,8 @@ const modes = [
 
 const path = '/api/v1/admin/nodes';
 
-/** Adds the commands on peer nodes: docs/agents.md#nodes. @param parseInteger parses an option that is a number */
-export function addNodeCommands(program: Command, parseInteger: (text: string) => number): void {
+/** Adds the commands on peer nodes: docs/agents.md#nodes. */
+export function addNodeCommands(program: Command): void {
   const node = program.command('node').description('peer nodes');
   node
     .command('add')

@@ -7,7 +7,7 @@ import {
   type OperatorRequest,
   readRequest,
 } from '../../operating/socket/client.js';
-import { operate, operateWith, sayOf, send } from '../operate.js';
+import { operate, operateWith, sayOf, send, parseInteger } from '../operate.js';
 import type { Ask } from '../operator.js';
 
 interface DismissOptions {
@@ -56,7 +56,7 @@ const kinds = [
 const path = '/api/v1/admin/payments';
 
 /** Adds the commands by which operators see and decide on payments. */
-export function addPaymentCommands(program: Command, parseInteger: (text: string) => number): void {
+export function addPaymentCommands(program: Command): void {
   const payments = program.command('payments').description('payments that wait for an operator');
   for (const [name, description] of [
     ['unmatched', 'callbacks that lead to no order, the longest received first'],
@@ -130,7 +130,7 @@ export function addPaymentCommands(program: Command, parseInteger: (text: string
     .action((provider: string, { from, to, after }: PeriodOptions) =>
       operate('payments reconcile', { provider, from, to, after }),
     );
-  addRecord(payments, parseInteger);
+  addRecord(payments);
 }
 
 function orderOf(id: string): OperatorRequest {
@@ -153,7 +153,7 @@ async function showAny(id: string, ask: Ask): Promise<OperatorReply> {
   return { ok: false, code: 'not_found', message: 'no payment, order or transaction has this id' };
 }
 
-function addRecord(payments: Command, parseInteger: (text: string) => number): void {
+function addRecord(payments: Command): void {
   const record = payments
     .command('record <order>')
     .description(

@@ -3,14 +3,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { type OperatorReply, changeRequest, readRequest } from '../../operating/socket/client.js';
 import { makeProgressBar, unlessConfirmed } from '../terminal.js';
-import { done, operate, operateWith, sayOf, show } from '../operate.js';
+import { done, operate, operateWith, sayOf, show, parseInteger } from '../operate.js';
 import type { Ask } from '../operator.js';
 
 /** A replay by time reads the whole log. */
 const replayMs = 600_000;
 
 /** Adds the commands of outgoing events (docs/webhooks.md#operators). */
-export function addWebhookCommands(program: Command, parseInteger: (text: string) => number): void {
+export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('events that the service sends; docs/webhooks.md');
   webhooks
     .command('list')
@@ -60,8 +60,8 @@ const usualMs = 16_000;
 /** A view without a feeder for this time has none: another process takes a view over within 10 s. */
 const stalledMsMax = 60_000;
 
-/** Adds the commands on read models. @param parseInteger parses an option that is a number */
-export function addProjectionCommands(program: Command, parseInteger: (text: string) => number): void {
+/** Adds the commands on read models. */
+export function addProjectionCommands(program: Command): void {
   const projection = program.command('projection').description('read models');
   projection
     .command('list')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { type OperatorReply, changeRequest, readRequest } from '../../operating/socket/client.js';
 import { asText, unlessConfirmed } from '../terminal.js';
-import { operate, operateWith, sayOf, show } from '../operate.js';
+import { operate, operateWith, sayOf, show, parseInteger } from '../operate.js';
 import type { Ask } from '../operator.js';
 import type { JsonValue } from '../../event-sourcing/ports/domain-event.js';
 import { exitCodes } from '../exit-codes.js';
@@ -80,8 +80,8 @@ const changes = [
   ['unban', 'let the account sign in again; its API keys stay revoked'],
 ] as const;
 
-/** Adds the commands on accounts: docs/operate.md#accounts. @param parseInteger parses an option that is a number */
-export function addUserCommands(program: Command, parseInteger: (text: string) => number): void {
+/** Adds the commands on accounts: docs/operate.md#accounts. */
+export function addUserCommands(program: Command): void {
   const user = program
     .command('user')
     .description(

@@ -8,7 +8,6 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { type KeyCanaries, canaryRecord } from '../../keys/rings/key-canaries.js';
 import { removeLeftovers } from '../../keys/rings/key-file.js';
 import {
-  type KeyRings,
   type KeySettings,
   ensureKeyFile,
   loadKeys,
@@ -57,14 +56,6 @@ export function openAgentSecrets({
   });
 }
 
-/** The rings of the process, and what holds them in step with the data. */
-interface OpenKeys {
-  readonly keyRings: KeyRings;
-  /** Path of `keys.json`; null where the process owns no data directory and every key is set. */
-  readonly keyFile: string | null;
-  readonly settings: () => KeySettings;
-}
-
 /**
  * Opens the rings of keys. Processes that share a store read their keys from settings or from `KEYS_FILE`, and change
  * neither.
@@ -77,8 +68,9 @@ export async function openKeys(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly onReload: (changed: boolean) => void;
-}): Promise<OpenKeys> {
+}) {
   const { config, stores, clock, log, onReload } = deps;
+  /** Null where the process owns no data directory and every key is set. */
   const keyFile = stores.allEmbedded ? join(config.dataDirectory, 'keys.json') : null;
   const settings = (): KeySettings => readKeySettings(config.secret);
   if (keyFile !== null) {
@@ -123,17 +115,10 @@ export async function checkKeys(
 }
 
 /** Keeps the canaries in step with rings that change. */
-export interface KeysFollowed {
-  /** Call it after each reading of the keys. */
-  readonly reloaded: (changed: boolean) => void;
-  /** Resolves when the canaries follow the rings, or the failure is logged. The next reading then tries again. */
-  readonly follow: () => Promise<void>;
-}
-
 export function followKeys(
   keyCanaries: Pick<KeyCanaries, 'follow'>,
   { background, log }: { readonly background: Background; readonly log: Log },
-): KeysFollowed {
+) {
   let isBehind = false;
   const follow = async (): Promise<void> => {
     isBehind = false;
@@ -145,8 +130,10 @@ export function followKeys(
     }
   };
   return {
+    /** Resolves when the canaries follow the rings, or the failure is logged. The next reading then tries again. */
     follow,
-    reloaded: (changed) => {
+    /** Call it after each reading of the keys. */
+    reloaded: (changed: boolean) => {
       if (!changed && !isBehind) return;
       try {
         background.start('noting changed keys', follow);

@@ -3,11 +3,10 @@ import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoin
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { makeAllowedAddress } from '../../outgoing/addresses.js';
-import { type OutgoingHttp, type OutgoingOptions, makeOutgoingHttp } from '../../outgoing/outgoing-http.js';
-import { type WebhookCounters, makeWebhookCounters } from '../../observing/webhook-metrics.js';
-import { type DeliveryRecords, makeDeliveryRecords } from '../../webhooks/delivery-records.js';
-import type { WebhookEndpoint } from '../../webhooks/endpoint.js';
-import { type WebhookAdmin, makeWebhookAdmin } from '../../webhooks/webhook-admin.js';
+import { type OutgoingOptions, makeOutgoingHttp } from '../../outgoing/outgoing-http.js';
+import { makeWebhookCounters } from '../../observing/webhook-metrics.js';
+import { makeDeliveryRecords } from '../../webhooks/delivery-records.js';
+import { makeWebhookAdmin } from '../../webhooks/webhook-admin.js';
 import { type MailOutbox, makeMailOutbox } from '../../mail/mail-outbox.js';
 import { sentenceOf } from '../starting.js';
 import { levelOf } from './store-reports.js';
@@ -57,22 +56,14 @@ export function openMails({
   });
 }
 
-/** The outgoing events of a process: src/webhooks/README.md#delivery. */
-export interface Webhooks {
-  readonly endpoints: readonly WebhookEndpoint[];
-  readonly records: DeliveryRecords;
-  readonly http: OutgoingHttp;
-  readonly admin: WebhookAdmin;
-  readonly counters: WebhookCounters;
-}
-
+/** Opens the outgoing events of a process: src/webhooks/README.md#delivery. */
 export function openWebhooks(deps: {
   readonly config: Pick<Config, 'webhooks' | 'webhookAllowedCidrs'>;
   readonly eventStore: EventStore;
   readonly stateStore: StateStore;
   readonly clock: { now(): Date };
   readonly outgoing: OutgoingOptions | undefined;
-}): Webhooks {
+}) {
   const { config, eventStore, stateStore, clock, outgoing } = deps;
   const { webhookAllowedCidrs: cidrs } = config;
   const endpoints = config.webhooks();

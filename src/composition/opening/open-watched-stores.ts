@@ -1,11 +1,11 @@
-import { type Availability, makeWakefulSleep } from '../../observing/stores/availability.js';
+import { makeWakefulSleep } from '../../observing/stores/availability.js';
 import { type Config, ConfigProblem } from '../../config/config.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import { loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
 import { checkConnections } from './connections.js';
 import { noteAvailability, noteReturned, observeStore } from '../../observing/stores/observed-store.js';
-import { type StoreMetrics, makeStoreMetrics } from '../../observing/stores/store-metrics.js';
+import { makeStoreMetrics } from '../../observing/stores/store-metrics.js';
 import { type Stores, openStores } from './open-stores.js';
 import { type StoreLinks, distinctLinks, makeStoreLinks } from './store-reports.js';
 import { statSync } from 'node:fs';
@@ -46,18 +46,7 @@ export interface StoreOptions {
 }
 
 /** The stores, and what their calls show. */
-export interface WatchedStores {
-  readonly stores: Stores;
-  readonly storeMetrics: StoreMetrics;
-  /** The names of the stores, and whether they answer. */
-  readonly links: StoreLinks;
-  /** Whether each store answers, as the calls of this process show. */
-  readonly availability: Readonly<Record<'eventStore' | 'readModels' | 'state', Availability>>;
-  /** The sleep of loops that retry: it also ends when a store answers again. */
-  readonly sleepUntilRetry: Clock['sleep'];
-  /** Closes the stores, unless the caller has opened them. */
-  readonly closeStores: () => Promise<void>;
-}
+export type WatchedStores = Awaited<ReturnType<typeof openWatchedStores>>;
 
 /**
  * Opens the configured stores, or takes those of the caller, and lets their calls report whether they answer.
@@ -67,7 +56,7 @@ export async function openWatchedStores(
   config: Config,
   options: StoreOptions,
   { clock, random, log: { logger } }: { readonly clock: Clock; readonly random: Random; readonly log: Log },
-): Promise<WatchedStores> {
+) {
   const { links = makeStoreLinks(config, clock), waiting } = options;
   const onFatal =
     options.onFatal ??
@@ -116,12 +105,16 @@ export async function openWatchedStores(
   return {
     stores,
     storeMetrics,
+    /** The names of the stores, and whether they answer. */
     links,
+    /** Whether each store answers, as the calls of this process show. */
     availability,
+    /** The sleep of loops that retry: it also ends when a store answers again. */
     sleepUntilRetry: makeWakefulSleep(
       clock,
       distinctLinks(links).map((link) => link.availability),
     ),
+    /** Closes the stores, unless the caller has opened them. */
     closeStores: () => (options.stores === undefined ? opened.close() : Promise.resolve()),
   };
 }

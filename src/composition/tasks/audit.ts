@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { makeAuditLog, type AuditLog } from '../../areas/audit/signing/audit-log.js';
+import { makeAuditLog } from '../../areas/audit/signing/audit-log.js';
 import {
   checkCheckpointFolder,
   checkpointPaths,
@@ -8,14 +8,14 @@ import {
 } from '../../areas/audit/signing/checkpoint-folder.js';
 import { makePages } from '../../areas/audit/signing/pages.js';
 import { makeAuditHistory } from '../../areas/audit/history/history.js';
-import { type LogResources, makeLogResources } from '../../areas/audit/history/log-resources.js';
+import { makeLogResources } from '../../areas/audit/history/log-resources.js';
 import { makeNoteSigner } from '../../areas/audit/tree/note.js';
 import { makeProjectOf } from '../../areas/audit/history/project-of.js';
 import { makeSequencer } from '../../areas/audit/signing/sequencer.js';
 import { makeSigner } from '../../areas/audit/signing/signer.js';
-import { makeTileStore, type TileStore } from '../../areas/audit/tree/tile-store.js';
-import { makeTreeReader, type TreeReader } from '../../areas/audit/tree/tree-reader.js';
-import { makeSweep, type Sweep } from '../../areas/audit/signing/sweep.js';
+import { makeTileStore } from '../../areas/audit/tree/tile-store.js';
+import { makeTreeReader } from '../../areas/audit/tree/tree-reader.js';
+import { makeSweep } from '../../areas/audit/signing/sweep.js';
 import { makeWitnesses, type PostText } from '../../areas/audit/signing/witnesses.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import { auditConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
@@ -25,7 +25,7 @@ import type { Config } from '../../config/config.js';
 import type { Keyring } from '../../keys/rings/keyring.js';
 import type { Log } from '../../log.js';
 import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
-import { type AuditReader, makeAuditReader } from '../../../projections/audit/reader.js';
+import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import type { Stores } from '../opening/open-stores.js';
 import { levelOf } from '../opening/store-reports.js';
@@ -33,16 +33,7 @@ import type { WatchedStores } from '../opening/open-watched-stores.js';
 import { sentenceOf } from '../starting.js';
 
 /** The audit log of a process: src/areas/audit/README.md#audit-log. */
-export interface Audit {
-  readonly log: AuditLog;
-  readonly sweep: Sweep;
-  readonly tree: TreeReader;
-  readonly tiles: TileStore;
-  readonly resources: LogResources;
-  readonly reader: AuditReader;
-  /** Returns the public keys of an origin as vkeys, the active one first. */
-  readonly vkeys: (origin: string) => readonly string[];
-}
+export type Audit = Awaited<ReturnType<typeof openAudit>>;
 
 /** A witness that does not answer within this time is asked again later. */
 const witnessMs = 10_000;
@@ -61,7 +52,7 @@ export async function openAudit(deps: {
   readonly log: Log;
   readonly availability: WatchedStores['availability'];
   readonly sleepUntilRetry: Clock['sleep'];
-}): Promise<Audit> {
+}) {
   const { config, stores, keys, random } = deps;
   const { logger } = deps.log;
   const { eventStore, readModelStore, stateStore } = stores;
@@ -135,7 +126,8 @@ export async function openAudit(deps: {
   return {
     ...{ log, sweep, tree, tiles, resources },
     reader: makeAuditReader({ history, eventStore, projectOf, views: projections }),
-    vkeys: (origin) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
+    /** Returns the public keys of an origin as vkeys, the active one first. */
+    vkeys: (origin: string) => keys.all().map(({ key }) => makeNoteSigner(origin, key).vkey),
   };
 }
 

@@ -7,7 +7,6 @@ import { taskConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import {
   feederKey,
   type Lease,
-  type LeaseWatch,
   makeLease,
   makeLeaseWatch,
   makeSoleLease,
@@ -17,18 +16,7 @@ import { sentenceOf } from '../starting.js';
 import { levelOf } from '../opening/store-reports.js';
 
 /** The leases of this process: src/event-sourcing/feeding/README.md#the-lease. */
-export interface Leases {
-  /** Of its views, reactions and endpoints, and of the audit log. */
-  readonly feeder: Lease;
-  /** Makes the lease of work at intervals. */
-  task(name: string): Lease;
-  /** Returns the lease of the feeder and those that `task` has made. */
-  all(): readonly Lease[];
-  /** The records of all releases, for operators. */
-  readonly watch: LeaseWatch;
-  /** Gives all of them up. */
-  stop(): Promise<void>;
-}
+export type Leases = ReturnType<typeof openLeases>;
 
 /** Makes the leases of the processes that have the configured MongoDB in common. */
 export function openLeases(deps: {
@@ -37,7 +25,7 @@ export function openLeases(deps: {
   readonly clock: Clock;
   readonly log: Log;
   readonly availability: Parameters<typeof levelOf>[0];
-}): Leases {
+}) {
   const { log, availability } = deps;
   // Operators read the id in `stowage projection list`.
   const id = `${hostname().slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -50,14 +38,19 @@ export function openLeases(deps: {
   const feeder = make(feederKey);
   const leases = [feeder];
   return {
+    /** Of its views, reactions and endpoints, and of the audit log. */
     feeder,
-    task: (name) => {
+    /** Makes the lease of work at intervals. */
+    task: (name: string) => {
       const lease = make(() => taskConsumer(name));
       leases.push(lease);
       return lease;
     },
-    all: () => leases,
+    /** Returns the lease of the feeder and those that `task` has made. */
+    all: (): readonly Lease[] => leases,
+    /** The records of all releases, for operators. */
     watch: makeLeaseWatch(deps),
+    /** Gives all of them up. */
     stop: async () => {
       await Promise.all(leases.map((lease) => lease.stop()));
     },

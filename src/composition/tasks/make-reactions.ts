@@ -27,7 +27,7 @@ import {
   mailAddressChanges,
   releaseLeftAddresses,
 } from '../../areas/accounts/commands/email/email-change.js';
-import type { AnyProjection } from '../../event-sourcing/views/projection.js';
+import type { Projection } from '../../event-sourcing/views/projection.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { AnyReaction } from '../../event-sourcing/effects/reaction.js';
 import type { ProjectionRunner } from '../../event-sourcing/feeding/projectors/projection-runner.js';
@@ -47,11 +47,11 @@ import { mailEmailVerifications } from '../../areas/accounts/commands/email/emai
 import { mailMemberNotices } from '../../areas/projects/commands/member-messages.js';
 import { mailLoginCodes } from '../../areas/accounts/commands/signing-in/login-codes.js';
 import { mailSecurityNotices } from '../../areas/accounts/commands/security-notices.js';
-import { makeMailShareGuessing } from '../../areas/shares/commands/mails/mail-share-guessing-reaction.js';
 import {
+  makeMailShareGuessing,
   makeMailShareOpening,
   makeRequestOpeningNotices,
-} from '../../areas/shares/commands/mails/mail-share-opening-reaction.js';
+} from '../../areas/shares/commands/mails/mail-sharer.js';
 
 /** Makes the reactions that send mail. It makes none without `SMTP_URL`, because then no command requests mail. */
 function makeMailReactions(services: Services): readonly AnyReaction[] {
@@ -118,7 +118,7 @@ export function makeReactions(
 ): readonly AnyReaction[] {
   const { commands, readers, clock } = services;
   const caughtUp =
-    (...views: readonly AnyProjection[]) =>
+    (...views: readonly Projection[]) =>
     (position: Position): boolean =>
       views.every((view) => runner.shows(view, position));
   return [

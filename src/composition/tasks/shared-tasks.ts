@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/watch-silence.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
@@ -47,11 +48,7 @@ function startSilenceWatch(services: TaskServices): Task {
 function taskDeps({ leases, clock, log, availability }: TaskServices, name: string) {
   return {
     ...{ lease: leases.task(name), clock },
-    newContext: (): CommandContext => {
-      const commandId = randomUUID();
-      const ids = { commandId, causationId: commandId, correlationId: commandId };
-      return { ...ids, actor: `system:${name}`, time: clock.now() };
-    },
+    newContext: () => systemContext(name, clock),
     onRetry: (task: string, error: unknown): void => {
       log.logger[levelOf(availability, error)](
         { task, error: sentenceOf(error) },
@@ -59,4 +56,11 @@ function taskDeps({ leases, clock, log, availability }: TaskServices, name: stri
       );
     },
   };
+}
+
+/** Makes the context of a command that a task of the service gives. */
+export function systemContext(task: string, clock: Pick<Clock, 'now'>): CommandContext {
+  const commandId = randomUUID();
+  const ids = { commandId, causationId: commandId, correlationId: commandId };
+  return { ...ids, actor: `system:${task}`, time: clock.now() };
 }

@@ -23,17 +23,20 @@ export function readWitnesses(file: string | undefined): readonly Witness[] {
   }
 }
 
-interface Given {
-  readonly publicUrl: string;
-  readonly rpId: string | undefined;
-  readonly origins: readonly string[] | undefined;
-}
-
 /**
  * Returns the relying party of passkeys; null where `PUBLIC_URL` names none and no other setting does: browsers take
  * only a domain over https, or localhost. @throws ConfigProblem for settings that no browser accepts
  */
-export function readPasskeys({ publicUrl, rpId, origins }: Given): PasskeySettings | null {
+export function readPasskeys(
+  publicUrl: string,
+  {
+    PASSKEY_RP_ID: rpId,
+    PASSKEY_ORIGINS: origins,
+  }: {
+    readonly PASSKEY_RP_ID?: string | undefined;
+    readonly PASSKEY_ORIGINS?: readonly string[] | undefined;
+  },
+): PasskeySettings | null {
   const url = new URL(publicUrl);
   const settings = { rpId: rpId ?? url.hostname, origins: origins ?? [url.origin] };
   const problem = problemOf(settings);

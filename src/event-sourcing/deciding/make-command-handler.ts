@@ -33,14 +33,13 @@ export function makeCommandHandler(deps: {
   readonly appendLimits?: AppendLimits;
   /** Folded streams in the cache. */
   readonly cachedStreamsMax?: number;
-  /** The bytes of their states and documents, about. */
-  readonly cachedBytesMax?: number;
 }): CommandHandler {
   const { eventStore, documentWriter, clock, random, appendLimits = defaultAppendLimits } = deps;
   const streams = makeFoldedStreams({
     ...{ eventStore, documentWriter },
     streamsMax: deps.cachedStreamsMax ?? 10_000,
-    bytesMax: deps.cachedBytesMax ?? 64 * 1024 * 1024,
+    // Of their states and documents, about.
+    bytesMax: 64 * 1024 * 1024,
   });
   const refuseTooLarge = makeDocumentGuard();
   const queued = makeKeyedMutex({ waitingMax: 1_000 });

@@ -28,21 +28,17 @@ export interface Claim {
 }
 
 /** The claims of a reaction: only the process that holds the claim of an event runs its effect. */
-export interface Claims {
-  /** @returns the claim, or when to try again because another process holds it @throws StoreUnavailable */
-  take(eventId: string): Promise<Claim | { readonly heldUntilMs: number }>;
-  /** Records a failure and holds the claim until `untilMs`, unless another process has it. @throws StoreUnavailable */
-  putOff(claim: Claim, untilMs: number): Promise<void>;
-}
+export type Claims = ReturnType<typeof makeClaims>;
 
 /** @param deps.holder an id of this process, which a restart changes */
 export function makeClaims(
   deps: { readonly stateStore: StateStore; readonly clock: Clock; readonly holder: string },
   reaction: string,
-): Claims {
+) {
   const { stateStore, clock, holder } = deps;
   return {
-    take: async (eventId) => {
+    /** @returns the claim, or when to try again because another process holds it @throws StoreUnavailable */
+    take: async (eventId: string): Promise<Claim | { readonly heldUntilMs: number }> => {
       const key = `reaction/${reaction}/${eventId}`;
       const [nowMs, takenAtMs] = [clock.now().getTime(), steadyMsOf(clock)];
       const taken = await changeRecord(
@@ -62,7 +58,8 @@ export function makeClaims(
       if ('kept' in taken) return taken.kept;
       return { key, version: taken.version, failures: taken.result, takenAtMs };
     },
-    putOff: async ({ key, version, failures }, untilMs) => {
+    /** Records a failure and holds the claim until `untilMs`, unless another process has it. @throws StoreUnavailable */
+    putOff: async ({ key, version, failures }: Claim, untilMs: number): Promise<void> => {
       const { write, expiresAt } = claimOf(failures + 1, untilMs);
       await stateStore.compareAndSet(key, version, write, { expiresAt });
     },

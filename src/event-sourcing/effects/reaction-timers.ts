@@ -26,27 +26,16 @@ export interface ReactionTimer {
  * Events of a reaction that wait for a time, as records of the state store. They do not hold the checkpoint of the reaction,
  * so a restart does not read the log since the oldest of them again, and any number of them waits.
  */
-export interface ReactionTimers {
-  /** Sets a timer. Setting it again is harmless. @throws StoreUnavailable, OutcomeUnknown */
-  set(event: ReactionEvent<DomainEvent>, dueAt: Date): Promise<void>;
-  /** Returns the first timers, in the order in which they are due. @throws StoreUnavailable */
-  first(limit: number): Promise<readonly ReactionTimer[]>;
-  /**
-   * Reads the event of a timer; null where the log does not hold it, as after a restore.
-   * @throws StoreUnavailable, StreamDamaged, UndecodableEvent
-   */
-  eventOf(timer: ReactionTimer): Promise<ReactionEvent<DomainEvent> | null>;
-  /** Removes a timer. @throws StoreUnavailable, OutcomeUnknown */
-  remove(timer: ReactionTimer): Promise<void>;
-}
+export type ReactionTimers = ReturnType<typeof makeReactionTimers>;
 
 export function makeReactionTimers(
   { stateStore, eventStore }: { readonly stateStore: StateStore; readonly eventStore: EventStore },
   reaction: AnyReaction,
-): ReactionTimers {
+) {
   const prefix = `timer/${reaction.name}/`;
   return {
-    set: async (event, dueAt) => {
+    /** Sets a timer. Setting it again is harmless. @throws StoreUnavailable, OutcomeUnknown */
+    set: async (event: ReactionEvent<DomainEvent>, dueAt: Date): Promise<void> => {
       const write = referenceTo(event);
       await changeRecord(
         stateStore,
@@ -56,18 +45,24 @@ export function makeReactionTimers(
         { tries: 1, first: null },
       );
     },
-    first: async (limit) => {
+    /** Returns the first timers, in the order in which they are due. @throws StoreUnavailable */
+    first: async (limit: number): Promise<readonly ReactionTimer[]> => {
       const records = await stateStore.list(prefix, { limit });
       return records.map(({ key, value, version }) => {
         const [due = '', eventId = ''] = key.slice(prefix.length).split('/');
         return { key, version, dueAt: new Date(due), eventId, event: eventReferenceSchema.parse(value) };
       });
     },
-    eventOf: async ({ eventId, event }) => {
+    /**
+     * Reads the event of a timer; null where the log does not hold it, as after a restore.
+     * @throws StoreUnavailable, StreamDamaged, UndecodableEvent
+     */
+    eventOf: async ({ eventId, event }: ReactionTimer) => {
       const stored = await readReferenced(eventStore, eventId, event);
       return stored === null ? null : eventFor(reaction, stored);
     },
-    remove: async ({ key, version }) => {
+    /** Removes a timer. @throws StoreUnavailable, OutcomeUnknown */
+    remove: async ({ key, version }: ReactionTimer): Promise<void> => {
       await stateStore.compareAndSet(key, version, null);
     },
   };

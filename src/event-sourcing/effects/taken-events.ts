@@ -33,52 +33,40 @@ interface Taken {
 }
 
 /** A position that the reaction has passed, and our last event up to it. */
-export interface Passed {
+interface Passed {
   readonly position: Position;
   readonly lastEvent: Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'recordedAt'>;
 }
 
-/** The progress of a reaction. Its checkpoint stands before the first open event. */
-interface TakenEvents {
-  /** Returns the checkpoint: all events up to it are settled. Null at the start of the log. */
-  position(): Position | null;
-  /** Returns our last event up to the checkpoint; null while the checkpoint has not moved. */
-  lastEvent(): Passed['lastEvent'] | null;
-  /** Returns the position up to which the reaction has read the log. */
-  taken(): Position | null;
-  /** Returns the count of events taken after the checkpoint, open and settled. */
-  ahead(): number;
-  /** Returns the count of open events. */
-  open(): number;
-  /** Returns the first open event; null when none is open. */
-  oldest(): Taken | null;
-  /** Opens an event, the next in the log. */
-  take(passed: Passed, event: Taken): void;
-  /** Passes an event without an outcome; a position alone passes foreign streams. */
-  pass(passed: { readonly position: Position; readonly lastEvent?: Passed['lastEvent'] }): void;
-  settle(event: Taken): void;
-}
-
-export function makeTakenEvents(start: Position | null): TakenEvents {
+/** Makes the progress of a reaction. Its checkpoint stands before the first open event. */
+export function makeTakenEvents(start: Position | null) {
   const entries: { readonly before: Before; readonly event: Taken; settled: boolean }[] = [];
   let taken: Before = { position: start, lastEvent: null };
   let open = 0;
   return {
+    /** Returns the checkpoint: all events up to it are settled. Null at the start of the log. */
     position: () => first().position,
+    /** Returns our last event up to the checkpoint; null while the checkpoint has not moved. */
     lastEvent: () => first().lastEvent,
+    /** Returns the position up to which the reaction has read the log. */
     taken: () => taken.position,
+    /** Returns the count of events taken after the checkpoint, open and settled. */
     ahead: () => entries.length,
+    /** Returns the count of open events. */
     open: () => open,
+    /** Returns the first open event; null when none is open. */
     oldest: () => entries[0]?.event ?? null,
-    take: (passed, event) => {
+    /** Opens an event, the next in the log. */
+    take: (passed: Passed, event: Taken): void => {
       entries.push({ before: taken, event, settled: false });
       taken = passed;
       open += 1;
     },
-    pass: ({ position, lastEvent = taken.lastEvent }) => {
+    /** Passes an event without an outcome; a position alone passes foreign streams. */
+    pass: ({ position, lastEvent = taken.lastEvent }: Pick<Passed, 'position'> & Partial<Before>): void => {
       taken = { position, lastEvent };
     },
-    settle: (event) => {
+    settle: (event: Taken): void => {
       const entry = entries.find((candidate) => candidate.event === event);
       if (entry?.settled !== false) return;
       entry.settled = true;

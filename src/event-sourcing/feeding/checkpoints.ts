@@ -112,25 +112,10 @@ interface Processed {
   readonly lastEvent: Identified | null;
 }
 
-/** Saves the checkpoint of one consumer. */
-interface CheckpointSaver {
-  /** Begins at the stored checkpoint. */
-  begin(checkpoint: Checkpoint | null): void;
-  /** Notes that more has changed than the position. */
-  changed(): void;
-  /**
-   * Saves each second while the consumer changes or catches up, and else every 10 s.
-   * @returns whether all is saved @throws StoreUnavailable
-   */
-  saveIfDue(processed: Processed, options: { readonly atHead: boolean }): Promise<boolean>;
-  /** Saves now. @param isAgain also an unmoved position: the read models may have been deleted @throws StoreUnavailable */
-  save(processed: Processed, isAgain?: boolean): Promise<void>;
-}
-
 const changedMs = 1_000;
 const unchangedMs = 10_000;
 
-/** @param reader the name of the checkpoint in the read-model store */
+/** Makes what saves the checkpoint of one consumer. @param reader the name of the checkpoint in the read-model store */
 export function makeCheckpointSaver(
   deps: {
     readonly eventStore: Pick<EventStore, 'logId'>;
@@ -138,26 +123,33 @@ export function makeCheckpointSaver(
     readonly clock: Clock;
   },
   reader: string,
-): CheckpointSaver {
+) {
   const write = makeSaveCheckpoint(deps.readModelStore, reader);
   const nowMs = (): number => steadyMsOf(deps.clock);
   let [savedAtMs, isChanged] = [nowMs(), false];
   let stored: Partial<Checkpoint> = {};
 
   return {
-    begin: (checkpoint) => {
+    /** Begins at the stored checkpoint. */
+    begin: (checkpoint: Checkpoint | null): void => {
       stored = checkpoint ?? {};
     },
-    changed: () => {
+    /** Notes that more has changed than the position. */
+    changed: (): void => {
       isChanged = true;
     },
-    saveIfDue: async (processed, { atHead }) => {
+    /**
+     * Saves each second while the consumer changes or catches up, and else every 10 s.
+     * @returns whether all is saved @throws StoreUnavailable
+     */
+    saveIfDue: async (processed: Processed, { atHead }: { readonly atHead: boolean }): Promise<boolean> => {
       if (nowMs() - savedAtMs >= (atHead && !isChanged ? unchangedMs : changedMs)) await save(processed);
       return processed.position === null || processed.position === stored.position;
     },
     save,
   };
 
+  /** Saves now. @param isAgain also an unmoved position: the read models may have been deleted @throws StoreUnavailable */
   async function save({ position, lastEvent }: Processed, isAgain = false): Promise<void> {
     if (position === null || (position === stored.position && !isAgain)) return;
     const fingerprint = lastEvent === null ? stored.fingerprint : fingerprintOf(lastEvent);
@@ -174,14 +166,6 @@ export function makeCheckpointSaver(
   }
 }
 
-/** The saves of one consumer. */
-interface Saving {
-  /** Notes that something is to be saved. */
-  readonly changed: () => void;
-  /** Resolves after the signal aborts. Rejects with the failure of a save; no further one follows. */
-  readonly done: Promise<void>;
-}
-
 /**
  * Saves each second after a change, until a save returns that nothing is left. So a consumer that rests costs nothing.
  * @param options.onFailed is called with the failure of a save, before `done` rejects
@@ -190,7 +174,7 @@ export function saveWhileChanged(
   clock: Pick<Clock, 'sleep'>,
   save: () => Promise<boolean>,
   { signal, onFailed }: { readonly signal: AbortSignal; readonly onFailed: (error: unknown) => void },
-): Saving {
+) {
   let change = (): void => undefined;
   let isChanged = false;
   const end = (): void => {
@@ -204,10 +188,12 @@ export function saveWhileChanged(
   // The caller awaits it later. Until then this handler prevents an unhandled rejection.
   done.catch(() => undefined);
   return {
-    changed: () => {
+    /** Notes that something is to be saved. */
+    changed: (): void => {
       isChanged = true;
       change();
     },
+    /** Resolves after the signal aborts. Rejects with the failure of a save; no further one follows. */
     done,
   };
 

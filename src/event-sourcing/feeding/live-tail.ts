@@ -2,24 +2,11 @@ import type { LogEvent, Position } from '../ports/domain-event.js';
 import { logPageBytesMax, type LogPage } from '../ports/event-store.js';
 import { eventBytes } from './read-log.js';
 
-/** The events that a live subscription has sent and no page holds yet. */
-interface LiveTail {
-  isLive(): boolean;
-  /** @param from the position after which the subscription sends every event, in order */
-  readonly begin: (from: Position | null) => void;
-  end(): void;
-  /** Adds a record. Returns false if the subscription does not count any more: the log must be read. */
-  receive(record: { readonly position: Position; readonly event: LogEvent | null }): boolean;
-  /** Returns whether the subscription has sent an event after the position. */
-  isAfter(at: Position | null): boolean;
-  /** Takes the events after a position as a page. Null where there is none, or where some are missing: read the log. */
-  take(at: Position | null): LogPage | null;
-}
-
 /** More events than these are dropped, and read from the log. */
 const waitingMax = { events: 500, bytes: logPageBytesMax };
 
-export function makeLiveTail(): LiveTail {
+/** Keeps the events that a live subscription has sent and no page holds yet. */
+export function makeLiveTail() {
   let isLive = false;
   /** The last position that the subscription has sent, also of a record without an event. */
   let last: Position | null = null;
@@ -31,15 +18,23 @@ export function makeLiveTail(): LiveTail {
 
   return {
     isLive: () => isLive,
-    begin: (from) => {
+    /** @param from the position after which the subscription sends every event, in order */
+    begin: (from: Position | null): void => {
       [isLive, last, lastEvent] = [true, from, null];
       empty(from);
     },
-    end: () => {
+    end: (): void => {
       [isLive, lastEvent] = [false, null];
       empty(null);
     },
-    receive: ({ position, event }) => {
+    /** Adds a record. Returns false if the subscription does not count any more: the log must be read. */
+    receive: ({
+      position,
+      event,
+    }: {
+      readonly position: Position;
+      readonly event: LogEvent | null;
+    }): boolean => {
       if (!isLive || position === last) return true;
       // After a position that descends, nothing proves that no event is missing.
       if (last !== null && position < last) return false;
@@ -55,8 +50,10 @@ export function makeLiveTail(): LiveTail {
       waitingBytes += bytes;
       return true;
     },
-    isAfter: (at) => lastEvent !== null && (at === null || lastEvent > at),
-    take: (at) => {
+    /** Returns whether the subscription has sent an event after the position. */
+    isAfter: (at: Position | null): boolean => lastEvent !== null && (at === null || lastEvent > at),
+    /** Takes the events after a position as a page. Null where there is none, or where some are missing: read the log. */
+    take: (at: Position | null): LogPage | null => {
       if (!isLive || (since !== null && (at === null || at < since))) return null;
       const after = waiting.filter(({ event }) => at === null || event.position > at);
       const cursor = after.at(-1)?.event.position;

@@ -25,11 +25,6 @@ export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = 'OutcomeUnknown';
 }
 
-/** Tells whether a write failed for lack of room, with a known or an unknown outcome. */
-export function isForLackOfRoom(error: Error): boolean {
-  return error instanceof StoreFull || error.cause instanceof StoreFull;
-}
-
 /** The store's data is damaged, or is other data than expected. A retry cannot help; the message says what to do. */
 export class StoreDamaged extends Error {
   override readonly name: string = 'StoreDamaged';

@@ -9,11 +9,15 @@ import { type EventCodec, type EventOf, makeEventCodec, type Upcaster } from './
  */
 type Did<Data> = (data: Data, id: string) => string;
 
-/** All that an event type says: its storage format, its sentence, and the type of its webhook message, if it has one. */
+/** The fields of the webhook message that the data of the event does not have by the same name. */
+type Told<Data> = (data: Data) => JsonObject;
+
+/** All that an event type says: its storage format, its sentence, and its webhook message, if it has one. */
 interface EventSpec<Schema, Data, Message extends string | null> {
   readonly schema: Schema;
   readonly did: Did<Data>;
   readonly message: Message;
+  readonly told: Told<Data>;
 }
 
 type Strict<Fields extends z.ZodRawShape> = z.ZodObject<Fields, z.core.$strict>;
@@ -23,7 +27,12 @@ type Spec<Fields extends z.ZodRawShape, Message extends string | null> = EventSp
   Message
 >;
 
-/** Describes an event type. @param fields the storage format of its data @param message the type of its webhook message */
+/**
+ * Describes an event type.
+ * @param fields the storage format of its data
+ * @param message the type of its webhook message
+ * @param told makes the fields of the message that the data does not have by the same name
+ */
 export function event<Fields extends z.ZodRawShape>(
   fields: Fields,
   did: Did<z.output<Strict<Fields>>>,
@@ -32,13 +41,15 @@ export function event<Fields extends z.ZodRawShape, const Message extends string
   fields: Fields,
   did: Did<z.output<Strict<Fields>>>,
   message: Message,
+  told?: Told<z.output<Strict<Fields>>>,
 ): Spec<Fields, Message>;
 export function event<Fields extends z.ZodRawShape>(
   fields: Fields,
   did: Did<z.output<Strict<Fields>>>,
   message: string | null = null,
+  told: Told<z.output<Strict<Fields>>> = () => ({}),
 ): Spec<Fields, string | null> {
-  return { schema: z.strictObject(fields), did, message };
+  return { schema: z.strictObject(fields), did, message, told };
 }
 
 /** The event types of one aggregate. */
@@ -51,6 +62,8 @@ export interface AggregateEvents<Event extends DomainEvent, Message extends stri
   did(stored: StoredEvent, id: string): string;
   /** The type of the webhook message of each stored type; null: the service sends none. */
   readonly messages: ReadonlyMap<string, Message | null>;
+  /** Returns the data of an event, with what its message says of it. Most of that is not for receivers. */
+  told(event: Event): JsonObject;
 }
 
 /** The union of the events of an aggregate. */
@@ -91,6 +104,7 @@ export function makeEvents<S extends Specs>(
       const { type, data } = codec.decode(stored);
       return sentences.get(type)?.(data, id) ?? '';
     },
+    told: ({ type, data }) => ({ ...data, ...(specs[type]?.told as Told<unknown> | undefined)?.(data) }),
     messages: new Map(
       [...entries, ...Object.entries(retired)].map(([type, { message }]) => [
         type,

@@ -9,13 +9,10 @@ import type { ReadModelStore, StoredDocument } from './read-model-store.js';
 export const recordsCollection = 'records';
 
 /** A small record that changes by compare-and-set of its version, which is the revision of its document. */
-export interface VersionedRecord {
+export interface NamedRecord {
+  readonly name: string;
   readonly value: JsonObject;
   readonly version: bigint;
-}
-
-export interface NamedRecord extends VersionedRecord {
-  readonly name: string;
 }
 
 /** The position of a log up to which a reader has processed the events. */
@@ -43,7 +40,7 @@ export async function pingReadModels(store: Reads): Promise<void> {
 }
 
 /** @throws StoreUnavailable */
-export async function getRecord(store: Reads, name: string): Promise<VersionedRecord | null> {
+export async function getRecord(store: Reads, name: string): Promise<NamedRecord | null> {
   return toRecord(await store.get(recordsCollection, name));
 }
 
@@ -51,13 +48,10 @@ export async function getRecord(store: Reads, name: string): Promise<VersionedRe
 export async function getRecords(
   store: Pick<ReadModelStore, 'getMany'>,
   names: readonly string[],
-): Promise<ReadonlyMap<string, VersionedRecord>> {
+): Promise<ReadonlyMap<string, NamedRecord>> {
   const found = names.length === 0 ? [] : await store.getMany(recordsCollection, names);
   return new Map(
-    found.flatMap((document) => {
-      const record = toRecord(document);
-      return record === null ? [] : [[document.id, record]];
-    }),
+    found.flatMap((document) => toRecord(document) ?? []).map((record) => [record.name, record]),
   );
 }
 
@@ -94,7 +88,7 @@ export async function listRecords(
   for (let after = prefix; ;) {
     const page = await store.scan(recordsCollection, { after, limit: pageSize });
     const within = page.filter(({ id }) => id.startsWith(prefix));
-    all.push(...within.flatMap(named));
+    all.push(...within.flatMap((document) => toRecord(document) ?? []));
     if (within.length < pageSize) return all;
     after = within.at(-1)?.id ?? after;
   }
@@ -143,10 +137,6 @@ export function makeSaveCheckpoint(store: Changes, reader: string): SaveCheckpoi
   };
 }
 
-export async function saveCheckpoint(store: Changes, reader: string, checkpoint: Checkpoint): Promise<void> {
-  await makeSaveCheckpoint(store, reader)(checkpoint);
-}
-
 /** Removes the checkpoint of a reader. Idempotent. */
 export async function dropCheckpoint(store: Changes, reader: string): Promise<void> {
   await dropRecord(store, checkpointName(reader));
@@ -175,11 +165,7 @@ function toCheckpoint(value: JsonObject): Checkpoint {
   return { logId, position, ...(fingerprint === null ? {} : { fingerprint }) };
 }
 
-function toRecord(document: StoredDocument | null): VersionedRecord | null {
-  return document?.body == null ? null : { value: document.body, version: document.revision };
-}
-
-function named(document: StoredDocument): readonly NamedRecord[] {
-  const record = toRecord(document);
-  return record === null ? [] : [{ name: document.id, ...record }];
+function toRecord(document: StoredDocument | null): NamedRecord | null {
+  if (document?.body == null) return null;
+  return { name: document.id, value: document.body, version: document.revision };
 }

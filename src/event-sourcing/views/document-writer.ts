@@ -2,13 +2,13 @@ import { withTimeLimit } from '../../kit/time/time-limit.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
 import type { Generations } from './generations/generations.js';
-import { type AnyProjection, isTally } from './projection.js';
+import { type Projection, isTally } from './projection.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 
 /** Writes the documents of a stream right after an append, so that a client reads its writes. */
 export interface DocumentWriter {
   /** Returns the views that fold streams of the category. */
-  viewsOf(category: string): readonly AnyProjection[];
+  viewsOf(category: string): readonly Projection[];
   /**
    * Writes folds of a whole stream to every active generation of their views, within 2 s.
    * @param documents by view name
@@ -36,9 +36,9 @@ export function makeDocumentWriter(deps: {
     clock,
     exceeded: () => new StoreUnavailable('the documents could not be written within 2 s'),
   };
-  const folds = generations.projections.filter((view): view is AnyProjection => !isTally(view));
+  const folds = generations.projections.filter((view): view is Projection => !isTally(view));
   const byName = new Map(folds.map((projection) => [projection.name, projection]));
-  const viewsByCategory = new Map<string, AnyProjection[]>();
+  const viewsByCategory = new Map<string, Projection[]>();
   const underWay = new Set<Promise<void>>();
   for (const projection of folds) {
     viewsByCategory.set(projection.category, [

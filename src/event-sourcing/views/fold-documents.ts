@@ -1,6 +1,6 @@
 import { type DomainEvent, type Recorded, type StoredEvent, streamName } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
-import type { AnyProjection } from './projection.js';
+import type { Projection } from './projection.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 import { readStream } from '../feeding/read-log.js';
 
@@ -11,7 +11,7 @@ import { readStream } from '../feeding/read-log.js';
  * @throws UndecodableEvent
  */
 export function foldEvents(
-  projection: AnyProjection,
+  projection: Projection,
   from: StoredDocument | null,
   events: readonly StoredEvent[],
 ): StoredDocument | null | 'gap' {
@@ -27,7 +27,7 @@ export function foldEvents(
 
 /** Folds one event: returns the document at the event's revision. @throws UndecodableEvent */
 export function evolveDocument(
-  projection: AnyProjection,
+  projection: Projection,
   document: StoredDocument | null,
   event: StoredEvent,
 ): StoredDocument {
@@ -36,7 +36,7 @@ export function evolveDocument(
 
 /** Folds one event that is decoded already, or not stored yet. */
 export function evolveDecoded(
-  projection: AnyProjection,
+  projection: Projection,
   document: StoredDocument | null,
   event: Recorded<DomainEvent>,
 ): StoredDocument {
@@ -48,7 +48,7 @@ export function evolveDecoded(
 /** Folds a whole stream up to its head; null when the stream does not exist. */
 export async function foldWholeStream(
   eventStore: Pick<EventStore, 'read'>,
-  projection: AnyProjection,
+  projection: Projection,
   id: string,
 ): Promise<StoredDocument | null> {
   return foldOnwards(eventStore, projection, id, null);
@@ -57,7 +57,7 @@ export async function foldWholeStream(
 /** Folds the events of a stream that a document lacks, up to its head; null when the stream does not exist. */
 export async function foldOnwards(
   eventStore: Pick<EventStore, 'read'>,
-  projection: AnyProjection,
+  projection: Projection,
   id: string,
   from: StoredDocument | null,
 ): Promise<StoredDocument | null> {

@@ -3,7 +3,7 @@ import type { EventStore } from '../ports/event-store.js';
 import { foldOnwards, foldWholeStream } from './fold-documents.js';
 import type { Generations } from './generations/generations.js';
 import type { ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
-import type { AnyProjection } from './projection.js';
+import type { Projection } from './projection.js';
 import { makeTotals } from './totals.js';
 import { type FoundEach, toViewDocument, type ViewDocument, type Views, type Wanted } from './views.js';
 
@@ -16,7 +16,7 @@ export function makeViews(deps: {
 }): Views {
   const { generations, readModelStore, eventStore, stale } = deps;
   return {
-    of: <Document extends JsonObject>(projection: AnyProjection) => ({
+    of: <Document extends JsonObject>(projection: Projection) => ({
       get: async (id: string) => {
         const stored = await readModelStore.get(generations.liveCollection(projection), id);
         return present<Document>(projection, id, stored);
@@ -68,7 +68,7 @@ export function makeViews(deps: {
 
   /** Returns the stored document, or folds the stream: without one the projector may merely lag. */
   async function present<Document extends JsonObject>(
-    projection: AnyProjection,
+    projection: Projection,
     id: string,
     stored: StoredDocument | null,
   ): Promise<ViewDocument<Document> | null> {
@@ -78,7 +78,7 @@ export function makeViews(deps: {
 
   /** Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed. */
   async function listed<Document extends JsonObject>(
-    projection: AnyProjection,
+    projection: Projection,
     found: readonly StoredDocument[],
   ): Promise<readonly ViewDocument<Document>[]> {
     if (!isStale(projection)) return toViewDocuments<Document>(found);
@@ -86,11 +86,11 @@ export function makeViews(deps: {
     return toViewDocuments<Document>(folded.filter((document) => document !== null));
   }
 
-  function isStale(projection: AnyProjection): boolean {
+  function isStale(projection: Projection): boolean {
     return stale?.has(generations.liveCollection(projection)) === true;
   }
 
-  function foldedOn(projection: AnyProjection, stored: StoredDocument): Promise<StoredDocument | null> {
+  function foldedOn(projection: Projection, stored: StoredDocument): Promise<StoredDocument | null> {
     return foldOnwards(eventStore, projection, stored.id, stored);
   }
 }

@@ -3,7 +3,7 @@ import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type LogEvent, parseStreamName } from '../ports/domain-event.js';
 import type { Quarantine } from '../feeding/quarantine.js';
 import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
-import type { AnyProjection } from './projection.js';
+import type { Projection } from './projection.js';
 
 /** The documents of a collection that a projector has folded and not written yet: at most one write a document. */
 export interface PendingDocuments {
@@ -42,7 +42,7 @@ export function makePendingDocuments(
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly quarantine: Pick<Quarantine, 'attempt'>;
   },
-  { projection, collection }: { readonly projection: AnyProjection; readonly collection: string },
+  { projection, collection }: { readonly projection: Projection; readonly collection: string },
 ): PendingDocuments {
   const { eventStore, readModelStore, quarantine } = deps;
   let waiting = new Map<string, DocumentWrite>();

@@ -3,8 +3,7 @@ import { type Quarantine, type Quarantined, makeQuarantine } from '../feeding/qu
 import { type LogEvent, type Position, streamName } from '../ports/domain-event.js';
 import { StoreUnavailable, UndecodableEvent } from '../ports/errors.js';
 import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
-import { type AnyTally, type AnyView, isTally, type TotalChange } from './projection.js';
-import { changeName, totalOf } from './totals.js';
+import { type AnyView, changeName, isTally, type Tally, type TotalChange, totalOf } from './projection.js';
 import type { EventStore } from '../ports/event-store.js';
 
 /** A collection to feed, and its view. */
@@ -52,7 +51,7 @@ function makePendingTotals(
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly quarantine: Pick<Quarantine, 'attempt'>;
   },
-  { tally, collection }: { readonly tally: AnyTally; readonly collection: string },
+  { tally, collection }: { readonly tally: Tally; readonly collection: string },
 ): PendingDocuments {
   const { readModelStore, quarantine } = deps;
   let waiting = new Map<string, LoggedChange[]>();

@@ -1,5 +1,6 @@
-import type { DomainEvent, JsonObject, Recorded } from '../ports/domain-event.js';
+import type { DomainEvent, EventMetadata, JsonObject, Position, Recorded } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
+import type { StoredDocument } from '../ports/read-model-store.js';
 
 /** What all views have. */
 interface ViewDefinition<Event extends DomainEvent> {
@@ -19,15 +20,12 @@ interface ViewDefinition<Event extends DomainEvent> {
  * ignores only raises the revision. A reader joins documents of several streams.
  */
 export interface Projection<
-  Document extends JsonObject,
-  Event extends DomainEvent,
+  Document extends JsonObject = JsonObject,
+  Event extends DomainEvent = DomainEvent,
 > extends ViewDefinition<Event> {
   /** Returns the next document, purely. Null: the stream shows nothing yet, or no longer. */
   evolve(document: Document | null, event: Recorded<Event>): Document | null;
 }
-
-/** A projection of any events and documents. */
-export type AnyProjection = Projection<JsonObject, DomainEvent>;
 
 /** What an event changes in a total. */
 export interface TotalChange {
@@ -41,16 +39,36 @@ export interface TotalChange {
  * A view, as data, whose documents are totals over many streams: src/event-sourcing/views/README.md#totals. One projector adds the events up
  * in the order of the log. A total remembers the position of the last event in it, so an event counts once.
  */
-export interface Tally<Event extends DomainEvent> extends ViewDefinition<Event> {
+export interface Tally<Event extends DomainEvent = DomainEvent> extends ViewDefinition<Event> {
   /** Returns what the event changes, purely; null: nothing. A command changes a total once in each stream. */
   changeOf(event: Event): TotalChange | null;
 }
 
-export type AnyTally = Tally<DomainEvent>;
+/** The document of a tally. */
+type Total = {
+  /** A whole number: a sum may exceed 2^53. */
+  readonly bytes: string;
+  /** The position of the last event in the total; null before the first. */
+  readonly position: Position | null;
+  /** The `changeName` of that event; null before the first. */
+  readonly last: string | null;
+};
 
-export type AnyView = AnyProjection | AnyTally;
+const emptyTotal: Total = { bytes: '0', position: null, last: null };
 
-export function isTally(view: AnyView): view is AnyTally {
+/** Returns the total of a stored document. The cast is safe: only `pending-totals.ts` writes bodies. */
+export function totalOf(stored: Pick<StoredDocument, 'body'> | null): Total {
+  return (stored?.body ?? emptyTotal) as Total;
+}
+
+/** Names the change of a command in a stream. A command makes at most one. */
+export function changeName(stream: string, { command_id }: Pick<EventMetadata, 'command_id'>): string {
+  return `${stream}/${command_id}`;
+}
+
+export type AnyView = Projection | Tally;
+
+export function isTally(view: AnyView): view is Tally {
   return 'changeOf' in view;
 }
 

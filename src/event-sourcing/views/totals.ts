@@ -1,30 +1,8 @@
 import { makeSizedLru } from '../../kit/lru.js';
-import type { EventMetadata, Position } from '../ports/domain-event.js';
+import type { Position } from '../ports/domain-event.js';
 import type { IdQuery, ReadModelStore, StoredDocument } from '../ports/read-model-store.js';
 import type { Generations } from './generations/generations.js';
-import type { AnyProjection, AnyTally, TotalChange } from './projection.js';
-
-/** The document of a tally. */
-type Total = {
-  /** A whole number: a sum may exceed 2^53. */
-  readonly bytes: string;
-  /** The position of the last event in the total; null before the first. */
-  readonly position: Position | null;
-  /** The `changeName` of that event; null before the first. */
-  readonly last: string | null;
-};
-
-const emptyTotal: Total = { bytes: '0', position: null, last: null };
-
-/** Returns the total of a stored document. The cast is safe: only `pending-totals.ts` writes bodies. */
-export function totalOf(stored: Pick<StoredDocument, 'body'> | null): Total {
-  return (stored?.body ?? emptyTotal) as Total;
-}
-
-/** Names the change of a command in a stream. A command makes at most one. */
-export function changeName(stream: string, { command_id }: Pick<EventMetadata, 'command_id'>): string {
-  return `${stream}/${command_id}`;
-}
+import { type Projection, type Tally, type TotalChange, totalOf } from './projection.js';
 
 /**
  * The live generation of one tally, with the changes that this process appended and the projector has not counted yet: a
@@ -35,7 +13,7 @@ export interface Totals {
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
   /** Returns the ids of a view that the query selects, in order, and the totals that are known under them. */
   getSelected(
-    by: AnyProjection,
+    by: Projection,
     query: IdQuery,
   ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, bigint> }>;
   /** Notes a change that this process appended. */
@@ -59,7 +37,7 @@ export function makeTotals(
     generations,
     readModelStore,
   }: { readonly generations: Generations; readonly readModelStore: ReadModelStore },
-  tally: AnyTally,
+  tally: Tally,
 ): Totals {
   const own = makeSizedLru<Map<string, AppendedChange>>({
     ...ownTotals,
@@ -102,7 +80,7 @@ export function makeTotals(
     return new Map(known.map((id) => [id, withOwn(id, stored.get(id) ?? totalOf(null))]));
   }
 
-  function withOwn(id: string, total: Total): bigint {
+  function withOwn(id: string, total: ReturnType<typeof totalOf>): bigint {
     let sum = BigInt(total.bytes);
     const changes = own.get(id);
     for (const [name, change] of changes ?? []) {

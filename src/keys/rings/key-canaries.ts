@@ -41,18 +41,9 @@ type CheckedKeys = Pick<KeyMaterial, RingName | 'indexKey'>;
 type KeyMismatch = { readonly ring: RingName | 'index'; readonly sentence: string };
 
 /** Checks that the keys of the process are those that made the data (src/keys/README.md#keys-and-data). */
-export interface KeyCanaries {
-  /**
-   * Compares keys and log with the canaries, and writes the canaries at the first start. A refusal writes nothing.
-   * @throws KeyProblem naming every variable with a wrong key; StoreDamaged: the state is missing, or another log's;
-   * StoreUnavailable
-   */
-  check(): Promise<void>;
-  /** Writes the canaries of a ring that has changed while the process runs. @throws as `check` */
-  follow(): Promise<void>;
-}
+export type KeyCanaries = ReturnType<typeof makeKeyCanaries>;
 
-interface KeyCanariesDeps {
+export function makeKeyCanaries(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'compareAndSet'>;
   readonly keys: CheckedKeys;
   readonly logId: () => Promise<string>;
@@ -61,11 +52,18 @@ interface KeyCanariesDeps {
   /** Tells whether the log has an event of this service. */
   readonly hasEvents: () => Promise<boolean>;
   readonly randomBytes: RandomBytes;
-}
-
-export function makeKeyCanaries(deps: KeyCanariesDeps): KeyCanaries {
+}) {
   const { stateStore, keys, logId, countByMasterKey, hasEvents, randomBytes } = deps;
-  return { check: () => run('start'), follow: () => run('change') };
+  return {
+    /**
+     * Compares keys and log with the canaries, and writes the canaries at the first start. A refusal writes nothing.
+     * @throws KeyProblem naming every variable with a wrong key; StoreDamaged: the state is missing, or another log's;
+     * StoreUnavailable
+     */
+    check: () => run('start'),
+    /** Writes the canaries of a ring that has changed while the process runs. @throws as `check` */
+    follow: () => run('change'),
+  };
 
   async function run(moment: 'start' | 'change'): Promise<void> {
     for (let tries = 0; tries < triesMax; tries += 1) {

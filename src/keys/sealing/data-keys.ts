@@ -15,6 +15,9 @@ import type { Keyring } from '../rings/keyring.js';
 import type { RandomBytes } from './digests.js';
 
 const dataKeyBytes = 32;
+/** Another process may use a destroyed key for this long. */
+const cacheTimeMs = 60_000;
+const cacheEntriesMax = 10_000;
 const writeTriesMax = 5;
 const sweepPageSize = 200;
 /** The number of records that a sweep rewraps at once. Embedded stores put concurrent writes into one transaction. */
@@ -37,26 +40,17 @@ export interface RewrapReport {
   readonly byMasterKey: ReadonlyMap<string, number>;
 }
 
-/** Data keys, one for each lasting scope. A master key wraps them in the state store. */
-export type DataKeys = ReturnType<typeof makeDataKeys>;
-
 export interface DataKeysDeps {
   readonly stateStore: StateStore;
   readonly masterKeys: Keyring;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  /** Milliseconds; 60,000 by default. Another process may use a destroyed key for this long. */
-  readonly cacheTimeMs?: number;
-  /** Entries; 10,000 by default. */
-  readonly cacheEntriesMax?: number;
 }
 
+/** Makes data keys, one for each lasting scope. A master key wraps them in the state store. */
 export function makeDataKeys(deps: DataKeysDeps) {
   const { stateStore, masterKeys, clock, randomBytes } = deps;
-  const cacheTimeMs = deps.cacheTimeMs ?? 60_000;
-  const cache = makeLru<{ readonly found: Buffer | 'destroyed'; readonly readAt: number }>(
-    deps.cacheEntriesMax ?? 10_000,
-  );
+  const cache = makeLru<{ readonly found: Buffer | 'destroyed'; readonly readAt: number }>(cacheEntriesMax);
   const reads = new Map<string, Promise<FoundDataKey>>();
 
   function remember(record: string, found: Buffer | 'destroyed', readAt: number): void {

@@ -2,7 +2,7 @@ import { type Sealed, sealedSchema } from '../../event-sourcing/ports/domain-eve
 import { makeDataKeys, type DataKeysDeps } from './data-keys.js';
 import { openEnvelope, sealEnvelope } from './envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from './errors.js';
-import { type KeyScope, type LastingScope, scopeParts } from './key-scope.js';
+import { type KeyScope, scopeParts } from './key-scope.js';
 
 export type { KeyScope, LastingScope } from './key-scope.js';
 
@@ -47,11 +47,9 @@ export function makeSealer(deps: DataKeysDeps) {
       return openEnvelope(key, context, envelope).toString('utf8');
     },
     /** Destroys the key: here at once, elsewhere within 60 s. Idempotent. @throws StoreUnavailable, StoreDamaged */
-    destroy: (scope: LastingScope) => dataKeys.destroy(scope),
-    /** Wraps all data keys with the active master key. See `DataKeys.rewrap`. */
-    rewrap: () => dataKeys.rewrap(),
-    /** See `DataKeys.countByMasterKey`. */
-    countByMasterKey: () => dataKeys.countByMasterKey(),
+    destroy: dataKeys.destroy,
+    rewrap: dataKeys.rewrap,
+    countByMasterKey: dataKeys.countByMasterKey,
   };
 }
 

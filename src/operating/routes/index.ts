@@ -3,7 +3,6 @@ import type { Readers } from '../../../projections/readers.js';
 import type { Commands } from '../../areas/commands.js';
 import { makeAdminNodeRoutes } from '../../areas/nodes/routes/admin-nodes.js';
 import { makeOrderPaymentRoutes } from '../../areas/payments/routes/order-payments.js';
-import { makePaymentRecordRoutes } from '../../areas/payments/routes/payment-records.js';
 import { makePaymentRoutes } from '../../areas/payments/routes/payments.js';
 import { entitlement } from '../../areas/projects/domain/project/events.js';
 import { noQuery } from '../../http/route-spec.js';
@@ -82,7 +81,6 @@ export function makeOperatorRoutes(services: OperatorServices, status: () => unk
   const published = [
     ...makeAdminNodeRoutes({ ...commands, ...readers }),
     ...makePaymentRoutes({ ...commands, ...readers }),
-    ...makePaymentRecordRoutes(commands),
     ...makeOrderPaymentRoutes(commands),
   ];
   return [

@@ -1,8 +1,15 @@
-import { commonPasswordList } from './common-password-list.js';
+import { readFileSync } from 'node:fs';
+import { packageFile } from '../../package-files.js';
 
+/**
+ * The copy that the build makes of the list beside this file: the 10,000 most frequent passwords with at least two letters, most
+ * frequent first, in lower case, separated by white space. It is the list `passwords` of the Python package zxcvbn 4.5.0, without
+ * the other entries. NOTICE has its licence.
+ */
+const listFile = 'dist/common-passwords.txt';
 /** Words that are likely here, though public lists lack them. */
 const ownWords = ['stowage', 'administrator'];
-const words = new Set([...commonPasswordList.trim().split(/\s+/), ...ownWords]);
+let known: ReadonlySet<string> | null = null;
 
 /** Digits that often follow a word: one or two, one repeated, runs, years. */
 const customaryDigits = new Set([
@@ -63,7 +70,14 @@ function isCustomaryEnding(text: string): boolean {
   );
 }
 
+/** Reads the list at the first use: most starts need none of it. */
+function knownWords(): ReadonlySet<string> {
+  known ??= new Set([...readFileSync(packageFile(listFile), 'utf8').trim().split(/\s+/), ...ownWords]);
+  return known;
+}
+
 function isWord(text: string): boolean {
+  const words = knownWords();
   if (words.has(text)) return true;
   const letters = Array.from(text, (character) => replacedLetters[character] ?? character).join('');
   return words.has(letters.replaceAll('1', 'i')) || words.has(letters.replaceAll('1', 'l'));

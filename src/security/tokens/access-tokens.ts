@@ -61,23 +61,24 @@ export type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 
+const cachedTokensMax = 10_000;
+
 type Verified = { readonly claims: AccessClaims; readonly kid: string };
 
 export type AccessTokens = ReturnType<typeof makeAccessTokens>;
 
 /**
  * Signs and verifies access tokens: JWTs after RFC 9068, signed with EdDSA (RFC 8037).
- * @param deps.keys `JWT_KEYS`: Ed25519 seeds @param deps.issuer `PUBLIC_URL` @param deps.cacheEntriesMax verified tokens in the cache
+ * @param deps.keys `JWT_KEYS`: Ed25519 seeds @param deps.issuer `PUBLIC_URL`
  */
 export function makeAccessTokens(deps: {
   readonly keys: Keyring;
   readonly issuer: string;
   readonly clock: Clock;
   readonly makeId: () => string;
-  readonly cacheEntriesMax?: number;
 }) {
-  const { keys, issuer, clock, makeId, cacheEntriesMax = 10_000 } = deps;
-  const cache = makeLru<Verified>(cacheEntriesMax);
+  const { keys, issuer, clock, makeId } = deps;
+  const cache = makeLru<Verified>(cachedTokensMax);
   const pairs = new Map<string, Ed25519KeyPair>();
 
   function pairOf(kid: string, seed: Buffer): Ed25519KeyPair {

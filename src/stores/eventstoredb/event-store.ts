@@ -33,8 +33,6 @@ export interface EventStoreDbOptions {
   readonly streamPrefix: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Makes the UUID of a log that has no id yet. */
-  readonly newId?: () => string;
   readonly limits?: Partial<EventStoreDbLimits>;
   readonly policy?: ConnectionPolicy;
   /** Receives every failed read of the log before its retry. */
@@ -64,7 +62,7 @@ const anonymous = { username: 'anonymous', password: 'anonymous' };
  * while the server is away. @throws Error with a sentence for every problem of the connection string
  */
 export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
-  const { url, streamPrefix: prefix, clock, random, newId = randomUUID, onRetry, onRead } = options;
+  const { url, streamPrefix: prefix, clock, random, onRetry, onRead } = options;
   const limits = { ...eventStoreDbLimits, ...options.limits };
   const parsed = parseConnectionString(url, options.policy);
   if ('problems' in parsed) throw new Error(`the EventStoreDB URL ${parsed.problems.join('; it ')}`);
@@ -190,7 +188,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       await withinLimit({ ms: limits.callMs }, () => client.shutDown()).catch(() => undefined);
     },
   };
-  const logId = makeLogId(store, { newId, now: () => clock.now() });
+  const logId = makeLogId(store, () => clock.now());
   const feeder = makeFeeder({
     readAll: (page) => store.readAll(page),
     clock: {

@@ -1,14 +1,10 @@
-import { type OrderEvent, orderEvents } from '../../areas/payments/domain/order/events.js';
+import { orderEvents } from '../../areas/payments/domain/order/events.js';
 import { orderNumber } from '../../areas/payments/domain/payment-ids.js';
-import {
-  evolve as evolveOrder,
-  type OrderState,
-  type PlacedOrder,
-} from '../../areas/payments/domain/order/state.js';
+import { evolve as evolveOrder, type OrderState } from '../../areas/payments/domain/order/state.js';
 import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/fold.js';
 import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
-import { type ShareEvent, shareEvents } from '../../areas/shares/domain/share/events.js';
-import { type StorageEvent, storageEvents } from '../../areas/storages/domain/storage/events.js';
+import { shareEvents } from '../../areas/shares/domain/share/events.js';
+import { storageEvents } from '../../areas/storages/domain/storage/events.js';
 import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
 import {
   type DomainEvent,
@@ -20,7 +16,7 @@ import {
 import type { AggregateEvents } from '../../event-sourcing/ports/events.js';
 import { eventBytes } from '../../event-sourcing/feeding/read-log.js';
 import { StreamDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
-import { publicTerms, type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
+import { type WebhookData, webhookMessages, type WebhookType } from './message-types.js';
 
 /** A message before it is signed. The body of an event is the same at each attempt. */
 export interface WebhookMessage {
@@ -47,7 +43,7 @@ interface Source {
   readonly events: AggregateEvents<DomainEvent, WebhookType>;
   /** Folds an event; null where messages need the first event only. */
   readonly evolve: ((state: MessageFold['state'], event: StoredEvent) => MessageFold['state']) | null;
-  /** @param fold of the stream up to the event */
+  /** Returns the fields of every message about the resource. @param fold of the stream up to the event */
   readonly data: (fold: MessageFold, event: StoredEvent) => JsonObject;
 }
 
@@ -115,8 +111,9 @@ export function makeMessage(fold: MessageFold, event: StoredEvent): WebhookMessa
   if (type === null || source === null) throw new Error('the event has no message');
   if (type === 'unknown')
     throw new UndecodableEvent(`the stream ${event.stream} has an event of the unknown type ${event.type}`);
-  // A schema that fits is the guard against a field that receivers must not see.
-  const data = webhookMessages[type].data.parse(source.data(fold, event)) as JsonObject;
+  const told = source.events.told(source.events.codec.decode(event));
+  // Receivers see the fields of the type, and no other one of the event.
+  const data = webhookMessages[type].shown.parse({ ...told, ...source.data(fold, event) }) as JsonObject;
   return { type, timestamp: event.recordedAt.toISOString(), data };
 }
 
@@ -124,15 +121,9 @@ function sourceOf(stream: string): Source | null {
   return sources.get(parseStreamName(stream)?.category ?? '') ?? null;
 }
 
-function orderData({ state }: MessageFold, last: StoredEvent): JsonObject {
+function orderData({ state }: MessageFold, last: StoredEvent): WebhookData<'order.expired'> {
   if (state?.status !== 'placed') throw headless(last);
-  return {
-    ...orderFields(streamIdOf(last), state),
-    ...detailsOf(orderDetails, orderEvents.codec.decode(last)),
-  };
-}
-
-function orderFields(id: string, state: PlacedOrder): WebhookData<'order.expired'> {
+  const id = streamIdOf(last);
   const { user_id, project_id, plan_id, provider, amount, currency } = state;
   return {
     ...{ order_id: id, order_number: orderNumber(id), user_id, project_id, plan_id, provider },
@@ -140,109 +131,26 @@ function orderFields(id: string, state: PlacedOrder): WebhookData<'order.expired
   };
 }
 
-/** The fields of one type beside those of every message about an order. */
-type Details<Type extends WebhookType, Common extends WebhookType> = Omit<
-  WebhookData<Type>,
-  keyof WebhookData<Common>
->;
-type OrderDetails<Type extends WebhookType> = Details<Type, 'order.expired'>;
-
-/** The further fields of the messages of a category, by stored type; none for a type that is left out. The schemas of messages require them. */
-type DetailsOf<Event extends DomainEvent> = {
-  readonly [Type in Event['type']]?: (data: Extract<Event, { type: Type }>['data']) => JsonObject;
-};
-
-function detailsOf<Event extends DomainEvent>(table: DetailsOf<Event>, { type, data }: Event): JsonObject {
-  const details = table as Readonly<Record<string, ((data: unknown) => JsonObject) | undefined>>;
-  return details[type]?.(data) ?? {};
-}
-
-const orderDetails: DetailsOf<OrderEvent> = {
-  OrderPlaced: ({ expires_at }) => ({ expires_at }) satisfies OrderDetails<'order.placed'>,
-  PaymentPending: (data) => reportOf(data) satisfies OrderDetails<'order.payment_pending'>,
-  PaymentCaptured: (data) => {
-    const { amount, charged = amount, currency } = data;
-    const money = { captured_amount: charged, captured_currency: currency };
-    return { ...reportOf(data), ...money } satisfies OrderDetails<'order.payment_captured'>;
-  },
-  PaymentFailed: (data) =>
-    ({ ...reportOf(data), reason: data.reason }) satisfies OrderDetails<'order.payment_failed'>,
-  RefundReported: refundOf,
-  DisputeOpened: (data) => disputeOf(data) satisfies OrderDetails<'order.dispute_opened'>,
-  DisputeClosed: (data) =>
-    ({ ...disputeOf(data), outcome: data.outcome }) satisfies OrderDetails<'order.dispute_closed'>,
-  PaymentMismatchFound: (data) =>
-    ({ ...reportOf(data), reason: data.reason }) satisfies OrderDetails<'order.review_opened'>,
-  ReviewResolved: ({ action }) => ({ action }) satisfies OrderDetails<'order.review_resolved'>,
-  GrantRecipientGone: ({ reason }) => ({ reason }) satisfies OrderDetails<'order.recipient_gone'>,
-};
-
-function reportOf({ transaction_id, at }: { readonly transaction_id: string | null; readonly at: string }) {
-  return { transaction_id, at };
-}
-
-function refundOf(
-  data: Extract<OrderEvent, { type: 'RefundReported' }>['data'],
-): OrderDetails<'order.refund_reported'> {
-  const { refund, amount, currency } = data;
-  const inTotal = refund === 'in-total';
-  return {
-    ...reportOf(data),
-    refund_id: inTotal ? null : refund.refund_id,
-    refund_status: inTotal ? 'succeeded' : refund.status,
-    refund_amount: amount,
-    refund_currency: currency,
-  };
-}
-
-function disputeOf(
-  data: Extract<OrderEvent, { type: 'DisputeOpened' | 'DisputeClosed' }>['data'],
-): OrderDetails<'order.dispute_opened'> {
-  const { dispute_id, amount = null, currency = null } = data;
-  return { ...reportOf(data), dispute_id, disputed_amount: amount, disputed_currency: currency };
-}
-
-function shareData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
+function shareData({ first: head }: MessageFold, last: StoredEvent): WebhookData<'share.revoked'> {
   const first = shareEvents.codec.decode(head);
   if (first.type !== 'ShareCreated') throw headless(last);
-  const ids = { share_id: streamIdOf(last), project_id: first.data.project_id };
-  return { ...ids, ...detailsOf(shareDetails, shareEvents.codec.decode(last)) };
+  return { share_id: streamIdOf(last), project_id: first.data.project_id };
 }
 
-function accessData({ first: head }: MessageFold, last: StoredEvent): JsonObject {
-  const [first, event] = [shareAccessEvents.codec.decode(head), shareAccessEvents.codec.decode(last)];
+function accessData({ first: head }: MessageFold, last: StoredEvent): WebhookData<'share.opened'> {
+  const first = shareAccessEvents.codec.decode(head);
   if (first.type !== 'ShareVerified') throw headless(last);
   const { share_id, project_id } = first.data;
-  const details = event.type === 'ShareDownloaded' ? { asset_id: event.data.asset_id } : {};
-  return { share_id, project_id, ...details };
+  return { share_id, project_id };
 }
 
-const shareDetails: DetailsOf<ShareEvent> = {
-  ShareCreated: (data) => ({ ...publicTerms.parse(data), asset_ids: data.asset_ids }),
-  ShareChanged: (data) => publicTerms.parse(data),
-  SharePasswordChanged: ({ password_hash }) => ({ has_password: password_hash !== null }),
-  ShareVerificationThrottled: ({ failures }) => ({ failures }),
-};
-
-function storageData({ first: head, state }: MessageFold, last: StoredEvent): JsonObject {
+function storageData({ first: head, state }: MessageFold, last: StoredEvent): WebhookData<'storage.changed'> {
   const first = storageEvents.codec.decode(head);
   if (state === null || state.status === 'absent' || state.status === 'placed') throw headless(last);
   if (first.type !== 'StorageCreated') throw headless(last);
-  const fields: WebhookData<'storage.changed'> = {
-    storage_id: streamIdOf(last),
-    project_id: state.projectId,
-    provider: first.data.provider,
-    status: state.status,
-  };
-  return { ...fields, ...detailsOf(storageDetails, storageEvents.codec.decode(last)) };
+  const { provider } = first.data;
+  return { storage_id: streamIdOf(last), project_id: state.projectId, provider, status: state.status };
 }
-
-const storageDetails: DetailsOf<StorageEvent> = {
-  StorageDeliveryChanged: ({ mode }) => ({ mode }),
-  StorageTestStarted: ({ test_id }) => ({ test_id }),
-  StorageTestSucceeded: ({ test_id, warnings }) => ({ test_id, warnings: warnings.map(({ code }) => code) }),
-  StorageTestFailed: ({ test_id, code }) => ({ test_id, code }),
-};
 
 function headless({ stream, revision }: StoredEvent): StreamDamaged {
   return new StreamDamaged(stream, `the stream ${stream} does not begin as its event ${revision} needs`);

@@ -27,12 +27,11 @@ const order = {
 
 const share = { share_id: entityId, project_id: entityId };
 /** Title and note are sealed, and pages that may show the share are names that a member wrote. */
-export const publicTerms = z.object({
+const terms = {
   expires_at: instant.nullable(),
   max_uses: z.int().nullable(),
   allow_download: z.boolean(),
-});
-const terms = publicTerms.shape;
+};
 
 const storage = {
   storage_id: entityId,
@@ -139,6 +138,7 @@ export type WebhookData<Type extends WebhookType> = z.input<(typeof webhookMessa
 
 export const webhookTypes = Object.keys(webhookMessages) as readonly WebhookType[];
 
+/** `shown` takes the fields of a message from those of an event. */
 function message<Fields extends z.ZodRawShape>(sentWhen: string, fields: Fields) {
-  return { sentWhen, data: z.strictObject(fields) };
+  return { sentWhen, data: z.strictObject(fields), shown: z.object(fields) };
 }

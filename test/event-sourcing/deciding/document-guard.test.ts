@@ -8,7 +8,7 @@ import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-co
 import { documentBytes, maxDocumentBytes } from '../../../src/event-sourcing/ports/document-size.js';
 import { DocumentTooLarge } from '../../../src/event-sourcing/ports/errors.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
+import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import {
   counterAggregate,
   type CounterCommand,
@@ -22,7 +22,7 @@ import { recordEvents } from '../../support/given/given-events.js';
 import { givenWorld } from '../../support/kernel/world.js';
 
 /** A view whose document grows by 1 MiB with each addition. */
-const growing: AnyProjection = {
+const growing: Projection = {
   ...countersProjection,
   name: 'growing',
   evolve: (document, event) => {
@@ -89,7 +89,7 @@ test('The largest project and user that the limits allow are far below the limit
   t.true(documentBytes(user) < maxDocumentBytes / 10, String(documentBytes(user)));
 });
 
-function fold(view: AnyProjection, events: readonly (ProjectEvent | UserEvent)[]): JsonObject | null {
+function fold(view: Projection, events: readonly (ProjectEvent | UserEvent)[]): JsonObject | null {
   const stored = recordEvents({ category: view.category, codec: view.codec as never }, memberId(1), events);
   return stored.reduce<JsonObject | null>(
     (document, event) => view.evolve(document, view.codec.decode(event)),

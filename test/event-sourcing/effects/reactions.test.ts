@@ -17,7 +17,11 @@ import {
   parcelAggregate,
   type ParcelAsked,
 } from '../../support/kernel/reactions.js';
-import { loadCheckpoint, saveCheckpoint, dropCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import {
+  loadCheckpoint,
+  makeSaveCheckpoint,
+  dropCheckpoint,
+} from '../../../src/event-sourcing/ports/records.js';
 import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 const name = 'send-parcels';
@@ -321,7 +325,10 @@ for (const [what, atOnceMax, most] of [
 
 test('The checkpoint of another log stops the reaction with a reason', async (t) => {
   const scene = givenReactions();
-  await saveCheckpoint(scene.readModelStore, reactionCheckpoint({ name }), {
+  await makeSaveCheckpoint(
+    scene.readModelStore,
+    reactionCheckpoint({ name }),
+  )({
     logId: 'another log',
     position: '00',
   });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { z } from 'zod';
 import { makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
-import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
+import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
@@ -24,7 +24,7 @@ async function given({ counters = 5 } = {}) {
 }
 
 // This view follows the same streams, but its codec does not know the additions.
-const openingsProjection: AnyProjection = {
+const openingsProjection: Projection = {
   name: 'openings',
   version: 1,
   category: 'counter',

@@ -11,12 +11,12 @@ import {
   thenDocumentsAreTheFold,
 } from '../../support/kernel/projectors.js';
 import { writeCounters } from '../../support/kernel/counters.js';
-import { loadCheckpoint, saveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { loadCheckpoint, makeSaveCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 test('The checkpoint of another log stops the projection with an instruction', async (t) => {
   const scene = await givenProjector();
-  await saveCheckpoint(scene.documents, collection, { logId: 'the other log', position: '000' });
+  await makeSaveCheckpoint(scene.documents, collection)({ logId: 'the other log', position: '000' });
   const error = await t.throwsAsync(scene.clock.run(scene.run().ended), { instanceOf: StoreDamaged });
   t.regex(error.message, /the other log.*configure the log it belongs to, or delete the read models/);
   t.deepEqual(await storedDocuments(scene.documents, collection), []);

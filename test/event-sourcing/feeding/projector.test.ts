@@ -8,7 +8,7 @@ import { collection, givenProjector, thenDocumentsAreTheFold } from '../../suppo
 import { watchReadModels } from '../../support/kernel/processes.js';
 import {
   loadCheckpoint,
-  saveCheckpoint,
+  makeSaveCheckpoint,
   recordsCollection,
 } from '../../../src/event-sourcing/ports/records.js';
 import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
@@ -154,7 +154,7 @@ test('A document that lacks events before the checkpoint is folded from its whol
   if (checkpoint === null) throw new Error('no checkpoint was saved');
   await scene.documents.dropCollection(collection);
   await scene.documents.ensureCollection(collection, []);
-  await saveCheckpoint(scene.documents, collection, checkpoint);
+  await makeSaveCheckpoint(scene.documents, collection)(checkpoint);
   const opened = countersProjection.evolve(null, countersProjection.codec.decode(first));
   await scene.documents.write(
     collection,

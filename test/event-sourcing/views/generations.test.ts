@@ -15,7 +15,7 @@ import {
   loadCheckpoint,
   putRecord,
   removeRecord,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
 import { type RecordHooks, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
@@ -93,7 +93,7 @@ test('A view whose collections have no registry record begins in a generation wi
   const { store, makeProcess } = given();
   for (const left of ['counters@1.1', 'counters@1.3', 'counters@11.7', 'my_counters@1.8']) {
     await store.ensureCollection(left, []);
-    await saveCheckpoint(store, left, { logId: 'log-a', position: '9' });
+    await makeSaveCheckpoint(store, left)({ logId: 'log-a', position: '9' });
   }
   // When two processes of that version start
   const [first, second] = [makeProcess(), makeProcess()];

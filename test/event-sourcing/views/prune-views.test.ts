@@ -14,7 +14,7 @@ import {
   listRecords,
   loadCheckpoint,
   putRecord,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
 import { readerOf, withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
@@ -30,7 +30,7 @@ async function given() {
     await generations.start();
     for (const projection of projections) {
       const collection = generations.liveCollection(projection);
-      await saveCheckpoint(readModelStore, collection, { logId: 'log-a', position: '5' });
+      await makeSaveCheckpoint(readModelStore, collection)({ logId: 'log-a', position: '5' });
     }
     return generations;
   };
@@ -68,7 +68,7 @@ test('A release that starts again after a prune skips a checkpoint that its form
   const { store, startRelease, generations } = await given();
   // Given a prune, and a process of the former release that has not noticed it
   await pruneViews({ generations, readModelStore: store });
-  await saveCheckpoint(store, 'counters@1.1', { logId: 'log-a', position: '9' });
+  await makeSaveCheckpoint(store, 'counters@1.1')({ logId: 'log-a', position: '9' });
   // When the former release starts again
   const again = await startRelease(1);
   // Then its view begins in a generation whose checkpoint is not ahead of its documents

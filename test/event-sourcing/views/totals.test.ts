@@ -3,7 +3,8 @@ import { assetCodec, type AssetEvent } from '../../../src/areas/assets/domain/as
 import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
-import { changeName, makeTotals, totalOf } from '../../../src/event-sourcing/views/totals.js';
+import { changeName, totalOf } from '../../../src/event-sourcing/views/projection.js';
+import { makeTotals } from '../../../src/event-sourcing/views/totals.js';
 import { usageTally } from '../../../projections/assets/usage/projection.js';
 import { assetDescription } from '../../support/examples/asset.js';
 import { startProjector } from '../../support/kernel/projectors.js';

@@ -10,13 +10,12 @@ import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { projectAccess, sessionAccess } from '../../../src/http/access/access.js';
 import { makeAdmission, type RequestKind, shed } from '../../../src/http/access/admission.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
-import { makeRoute } from '../../../src/http/route.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeApiKey } from '../../../src/security/tokens/api-keys.js';
-import { exampleProject, startTestHttp } from '../../support/clients/http-app.js';
+import { type Answer, exampleProject, startTestHttp } from '../../support/clients/http-app.js';
 import { eventually } from '../../support/eventually.js';
 import { partial } from '../../support/fakes/partial.js';
 import { noFactors } from '../../../src/areas/accounts/domain/guard.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const begun = new Date('2026-01-02T03:04:05.000Z');
 const later = new Date('2027-01-01T00:00:00.000Z');
@@ -58,12 +57,7 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
     await new Promise<void>((resolve) => working.push({ actor, name, end: resolve }));
     now -= 1;
   };
-  const common = {
-    tag: 'Test',
-    summary: 'Work',
-    replies: { 200: { description: 'Done.', schema: z.strictObject({ name: z.string() }) } },
-    errors: [],
-  } as const;
+  const replies = { 200: { description: 'Done.', schema: z.strictObject({ name: z.string() }) } };
   const query = z.object({ name: z.string() });
   const access: AccessReader = {
     session: ({ sessionId, userId }) =>
@@ -93,38 +87,26 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
       },
     },
     routes: [
-      makeRoute({
-        ...common,
-        method: 'GET',
-        path: '/work',
-        name: 'work',
-        access: sessionAccess(),
-        request: { params: noParams, query, body: noBody },
+      testRoute('GET /work', {
+        ...{ replies, access: sessionAccess(), request: { query } },
         handler: async ({ caller, query: { name } }) => {
           await work(caller.actor, name);
           return { status: 200, body: { name } };
         },
       }),
-      makeRoute({
-        ...common,
-        method: 'POST',
-        path: '/make',
-        name: 'make',
-        access: sessionAccess(),
-        request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string() }) },
+      testRoute('POST /make', {
+        ...{ replies, access: sessionAccess() },
+        request: { body: z.strictObject({ name: z.string() }) },
         idempotent: true,
         handler: async ({ caller, body: { name } }) => {
           await work(caller.actor, name);
           return { status: 200, body: { name } };
         },
       }),
-      makeRoute({
-        ...common,
-        method: 'GET',
-        path: '/projects/:projectId/work',
-        name: 'workInProject',
+      testRoute('GET /projects/:projectId/work', {
+        replies,
         access: projectAccess({ role: 'viewer', apiKey: 'storage:read' }),
-        request: { params: z.object({ projectId: z.uuid() }), query, body: noBody },
+        request: { params: z.object({ projectId: z.uuid() }), query },
         handler: async ({ caller, query: { name } }) => {
           await work(caller.actor, name);
           return { status: 200, body: { name } };
@@ -132,10 +114,25 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
       }),
     ],
   });
+  const endAll = (): void => {
+    for (const { end } of working.splice(0)) end();
+  };
   return {
     http,
     working,
     ended,
+    endAll,
+    /** Ends all work until these requests have their replies. */
+    answered: async (answers: readonly Promise<Answer>[]): Promise<readonly Answer[]> => {
+      const all = Promise.all(answers);
+      let isOver = false;
+      void all.then(() => (isOver = true));
+      await eventually('all are answered', () => {
+        endAll();
+        return isOver;
+      });
+      return all;
+    },
     arrived: () => arrived,
     most: () => most,
     get: (token: string, name = '') =>
@@ -143,33 +140,24 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
     getByKey: (key = '', name = '') =>
       http.ask(`/projects/${project.id}/work?name=${name}`, { headers: { 'x-api-key': key } }),
     names: () => working.map(({ name }) => name),
-    endAll: () => {
-      for (const { end } of working.splice(0)) end();
-    },
   };
 }
 
 test('A user runs a tenth of MAX_REQUESTS, a session half of that, and another user has other permits', async (t) => {
-  const { get, working, arrived, most, endAll } = await given(t, { maxRequests: 40 });
+  const { get, working, arrived, most, answered } = await given(t, { maxRequests: 40 });
   const ofSession = Array.from({ length: 6 }, () => get('ada/1'));
   await eventually('6 arrive and 2 work', () => arrived() === 6 && working.length === 2);
   const ofUser = Array.from({ length: 6 }, (_, n) => get(`ada/${n + 2}`));
   await eventually('12 arrive and 4 work', () => arrived() === 12 && working.length === 4);
   const other = get('bob/1');
   await eventually('the other user works', () => working.some(({ actor }) => actor === 'user:bob'));
-  const answers = Promise.all([...ofSession, ...ofUser, other]);
-  let all = false;
-  void answers.then(() => (all = true));
-  await eventually('all are answered', () => {
-    endAll();
-    return all;
-  });
-  t.true((await answers).every(({ status }) => status === 200));
+  const answers = await answered([...ofSession, ...ofUser, other]);
+  t.true(answers.every(({ status }) => status === 200));
   t.is(most(), 5, 'four of one user and one of the other');
 });
 
 test('Keys of a project share its permits, and a key has half of them', async (t) => {
-  const { getByKey, working, endAll } = await given(t, { maxRequests: 40 });
+  const { getByKey, working, endAll, answered } = await given(t, { maxRequests: 40 });
   const [first, second] = apiKeys;
   for (const key of [first?.key, second?.key]) {
     const known = getByKey(key);
@@ -181,16 +169,7 @@ test('Keys of a project share its permits, and a key has half of them', async (t
   await eventually('2 work', () => working.length === 2);
   const others = Array.from({ length: 4 }, () => getByKey(second?.key));
   await eventually('4 work', () => working.length === 4);
-  let all = false;
-  const done = Promise.all([...answers, ...others]).then((replies) => {
-    all = true;
-    return replies;
-  });
-  await eventually('all are answered', () => {
-    endAll();
-    return all;
-  });
-  t.true((await done).every(({ status }) => status === 200));
+  t.true((await answered([...answers, ...others])).every(({ status }) => status === 200));
 });
 
 /** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 permits are kept. */
@@ -291,7 +270,7 @@ test('Writes that wait leave half of the permits of their user to reads, and a p
 });
 
 test('The health of a process is answered while it has no room', async (t) => {
-  const { http, get, working, endAll } = await given(t, { maxRequests: 20 });
+  const { http, get, working, answered } = await given(t, { maxRequests: 20 });
   const answers = Array.from({ length: 22 }, () => get('ada/1'));
   await eventually('one works', () => working.length === 1);
   // Of 18 permits one runs, so 4 of the 22 are shed.
@@ -300,12 +279,7 @@ test('The health of a process is answered while it has no room', async (t) => {
   t.is(shedFirst.headers.get('retry-after'), '1');
   t.is((await http.ask('/healthz')).status, 200);
   t.is((await http.ask('/readyz')).status, 200);
-  let all = false;
-  void Promise.all(answers).then(() => (all = true));
-  await eventually('all are answered', () => {
-    endAll();
-    return all;
-  });
+  await answered(answers);
 });
 
 test('A session that ends while its request waits is refused at its turn', async (t) => {

@@ -13,11 +13,13 @@ import {
   operatorAccess,
   projectAccess,
   sessionAccess,
+  type AccessKind,
+  type Policy,
   type ProjectPolicy,
 } from '../../../src/http/access/access.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute, type Route } from '../../../src/http/route.js';
+import { noBody, noQuery } from '../../../src/http/route-spec.js';
+import { type Route } from '../../../src/http/route.js';
 import { makeApiKey } from '../../../src/security/tokens/api-keys.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { partial } from '../../support/fakes/partial.js';
@@ -28,20 +30,17 @@ import {
   type AskOptions,
   type TestHttp,
 } from '../../support/clients/http-app.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const who = z.strictObject({ actor: z.string() });
 const replies = { 200: { description: 'Who called.', schema: who } };
-const common = { tag: 'Test', summary: 'Tell who called', replies, errors: [] } as const;
 
 function projectRoute({
   method = 'POST',
   ...policy
 }: Partial<ProjectPolicy> & { method?: 'GET' | 'POST' } = {}): Route {
-  return makeRoute({
-    ...common,
-    method,
-    path: '/projects/:projectId/touch',
-    name: 'touch',
+  return testRoute(`${method} /projects/:projectId/touch`, {
+    replies,
     access: projectAccess({ role: 'admin', apiKey: 'refused', ...policy }),
     request: {
       params: z.object({ projectId: z.uuid() }),
@@ -52,17 +51,15 @@ function projectRoute({
   });
 }
 
-function sessionRoute(action: GuardedAction = 'use'): Route {
-  return makeRoute({
-    ...common,
-    method: 'GET',
-    path: '/who',
-    name: 'who',
-    access: sessionAccess(action),
-    request: { params: noParams, query: noQuery, body: noBody },
+/** A route that tells who called. */
+function whoRoute<Kind extends AccessKind>(access: Policy<Kind>, path: `/${string}` = '/who'): Route {
+  return testRoute(`GET ${path}`, {
+    ...{ access, replies },
     handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
   });
 }
+
+const sessionRoute = (action: GuardedAction = 'use'): Route => whoRoute(sessionAccess(action));
 
 /**
  * Users `admin`, `viewer`, `stranger`. The token of a user is the user's name. `key` is a key with the scope
@@ -292,15 +289,7 @@ test('With TOTP on, a session must have passed it, and recently where the route 
 });
 
 test('Operators are users with this platform role whose session has passed a factor', async (t) => {
-  const route = makeRoute({
-    ...common,
-    method: 'GET',
-    path: '/admin',
-    name: 'admin',
-    access: operatorAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
-    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
-  });
+  const route = whoRoute(operatorAccess, '/admin');
   const ask = { headers: bearer('admin') };
   await expectCode(t, [await startWith(t, [route]), '/admin', ask], [403, 'insufficient_role']);
   const user = { platformRoles: ['operator'] };
@@ -339,15 +328,7 @@ test('Auditors read every project without membership and change nothing, and ope
 });
 
 test('The agent secret is 503 while none is configured, then 401 unless it is one of the two', async (t) => {
-  const route = makeRoute({
-    ...common,
-    method: 'GET',
-    path: '/agent',
-    name: 'agent',
-    access: agentAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
-    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
-  });
+  const route = whoRoute(agentAccess, '/agent');
   const ask = (secret?: string): AskOptions => ({
     headers: secret === undefined ? {} : { 'x-agent-secret': secret },
   });
@@ -363,15 +344,7 @@ test('The agent secret is 503 while none is configured, then 401 unless it is on
 });
 
 test('A client that guesses agent secrets is refused after 20 in a minute, and other clients are not', async (t) => {
-  const route = makeRoute({
-    ...common,
-    method: 'GET',
-    path: '/agent',
-    name: 'agent',
-    access: agentAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
-    handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
-  });
+  const route = whoRoute(agentAccess, '/agent');
   const http = await startTestHttp(t, {
     routes: [route],
     agentSecrets: ['right'],
@@ -459,13 +432,9 @@ test('A session beyond its limit is 429', async (t) => {
 });
 
 test('An Idempotency-Key belongs to its caller, and each caller gets a separate reply', async (t) => {
-  const route = makeRoute({
-    ...common,
-    method: 'POST',
-    path: '/made',
-    name: 'make',
-    access: sessionAccess('begin'),
-    request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string() }) },
+  const route = testRoute('POST /made', {
+    ...{ replies, access: sessionAccess('begin') },
+    request: { body: z.strictObject({ name: z.string() }) },
     idempotent: true,
     handler: ({ caller }) => ({ status: 200, body: { actor: caller.actor } }),
   });

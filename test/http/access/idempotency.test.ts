@@ -10,15 +10,13 @@ import {
   StoreUnavailable,
 } from '../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { publicAccess } from '../../../src/http/access/access.js';
 import { type IdempotentRequest, makeRunOnce } from '../../../src/http/access/idempotency.js';
-import { noParams, noQuery } from '../../../src/http/route-spec.js';
 import { trackRequest } from '../../../src/http/access/request-limits.js';
-import { makeRoute } from '../../../src/http/route.js';
 import { makeTestClock, type TestClock } from '../../support/fakes/clock.js';
 import { plainSealer, startTestHttp, type Answer, type TestHttp } from '../../support/clients/http-app.js';
 import { startTestService } from '../../support/servers/http-service.js';
 import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const made = z.strictObject({
   commandId: z.string(),
@@ -65,18 +63,8 @@ async function startBench(
 ): Promise<Bench> {
   const before: (() => Promise<void>)[] = [];
   let attempt = 0;
-  const route = makeRoute({
-    method: 'POST',
-    path: '/made',
-    name: 'make',
-    tag: 'Test',
-    summary: 'Make something',
-    access: publicAccess,
-    request: {
-      params: noParams,
-      query: noQuery,
-      body: z.strictObject({ name: z.string(), a: z.int().optional() }),
-    },
+  const route = testRoute('POST /made', {
+    request: { body: z.strictObject({ name: z.string(), a: z.int().optional() }) },
     replies: { 201: { description: 'It.', schema: made } },
     errors: ['email_taken'],
     idempotent: true,
@@ -104,6 +92,13 @@ async function startBench(
         headers: key === undefined ? {} : { 'idempotency-key': key },
       }),
   };
+}
+
+/** Starts two processes with one store. */
+async function startTwo(t: ExecutionContext) {
+  const clock = makeTestClock();
+  const both = { clock, store: makeMemoryStateStore({ clock }) };
+  return { clock, one: await startBench(t, both), two: await startBench(t, both) };
 }
 
 const bodyOf = (answer: Answer): Made => made.parse(answer.json);
@@ -166,9 +161,7 @@ test('A repetition waits for the attempt that is under way in its process, and g
 
 test('A repetition in another process takes over after 1.5 s, with the same id and time', async (t) => {
   // Given an attempt that hangs, or whose process is dead
-  const clock = makeTestClock();
-  const store = makeMemoryStateStore({ clock });
-  const [one, two] = [await startBench(t, { store, clock }), await startBench(t, { store, clock })];
+  const { clock, one, two } = await startTwo(t);
   const first = stall(one.before);
   const stuck = one.make('a', 'k');
   await first.begun;
@@ -188,9 +181,7 @@ test('A repetition in another process takes over after 1.5 s, with the same id a
 
 /** Given an attempt that hangs, and a repetition in another process that took its claim over and hangs too. */
 async function givenTakenOver(t: ExecutionContext) {
-  const clock = makeTestClock();
-  const store = makeMemoryStateStore({ clock });
-  const [one, two] = [await startBench(t, { store, clock }), await startBench(t, { store, clock })];
+  const { one, two } = await startTwo(t);
   const [first, second] = [stall(one.before), stall(two.before)];
   const attempt = one.make('a', 'k');
   await first.begun;
@@ -226,9 +217,7 @@ test('An attempt keeps its reply after a repetition took over and was refused', 
 });
 
 test('A repetition after a restart takes over at once when the attempt is older than 1.5 s', async (t) => {
-  const clock = makeTestClock();
-  const store = makeMemoryStateStore({ clock });
-  const [one, two] = [await startBench(t, { store, clock }), await startBench(t, { store, clock })];
+  const { clock, one, two } = await startTwo(t);
   const first = stall(one.before);
   const stuck = one.make('a', 'k');
   await first.begun;

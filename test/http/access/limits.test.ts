@@ -1,14 +1,12 @@
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { publicAccess } from '../../../src/http/access/access.js';
 import { HttpError } from '../../../src/http/replies/error-codes.js';
 import { defaultLimits, limitsFrom } from '../../../src/security/rates/limits.js';
-import { noParams, noQuery } from '../../../src/http/route-spec.js';
 import type { RouteLimit } from '../../../src/http/access/limits.js';
-import { makeRoute } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
 import { startTestService } from '../../support/servers/http-service.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const codeLimits: readonly [RouteLimit, RouteLimit] = [
   { name: 'email_code', counts: [200] },
@@ -20,15 +18,9 @@ async function start(
   t: ExecutionContext,
   { trustedProxies = ['127.0.0.1'], wait = () => Promise.resolve() } = {},
 ) {
-  const routeOf = (path: string, limit: RouteLimit | readonly [RouteLimit, ...RouteLimit[]]) =>
-    makeRoute({
-      method: 'POST',
-      path,
-      name: path.slice(1),
-      tag: 'Test',
-      summary: 'Obey the body',
-      access: publicAccess,
-      request: { params: noParams, query: noQuery, body: z.strictObject({ fail: z.boolean().optional() }) },
+  const routeOf = (path: `/${string}`, limit: RouteLimit | readonly [RouteLimit, ...RouteLimit[]]) =>
+    testRoute(`POST ${path}`, {
+      request: { body: z.strictObject({ fail: z.boolean().optional() }) },
       replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
       errors: ['email_taken'],
       limit,

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../../support/given/pluck.js';
 import { makeReplySealer, startTestService, type TestService } from '../../support/servers/http-service.js';
 import type { Answer } from '../../support/clients/http-app.js';
 import { answered, optionsOf, provePasskey } from '../../support/clients/passkey-calls.js';
@@ -104,10 +105,7 @@ test('Every call that creates something accepts an Idempotency-Key', async (t) =
   const ignoring = routes.filter(
     ({ method, replies, idempotent }) => method === 'POST' && 201 in replies && idempotent === undefined,
   );
-  t.deepEqual(
-    ignoring.map(({ name }) => name),
-    [],
-  );
+  t.deepEqual(pluck(ignoring, 'name'), []);
 });
 
 for (const { what, path, body } of creations) {

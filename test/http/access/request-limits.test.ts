@@ -5,27 +5,19 @@ import { z } from 'zod';
 import { makeAvailability } from '../../../src/observing/stores/availability.js';
 import type { RequestProgress } from '../../../src/event-sourcing/ports/command-context.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
-import { publicAccess } from '../../../src/http/access/access.js';
 import { noContent } from '../../../src/http/replies/reply.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute, type Route } from '../../../src/http/route.js';
+import { type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
 import { makeRequestLimits, trackRequest } from '../../../src/http/access/request-limits.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { refusalOfEndlessWork } from '../../support/given/given-request-limits.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const path = '/things';
 
 /** Makes a route whose work the test gives. */
 function route(method: 'GET' | 'POST', work: (request: RequestProgress) => Promise<void>): Route {
-  return makeRoute({
-    method,
-    path,
-    name: `${method.toLowerCase()}Thing`,
-    tag: 'Test',
-    summary: 'Work',
-    access: publicAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
+  return testRoute(`${method} ${path}`, {
     replies: { 204: { description: 'Done.', schema: noContent } },
     handler: async ({ command }) => {
       if (command.request !== undefined) await work(command.request);
@@ -182,14 +174,7 @@ test('A reply that comes after the limit is dropped', async (t) => {
   const http = await startTestHttp(t, {
     routes: [
       route('POST', () => new Promise((resolve) => (end = resolve))),
-      makeRoute({
-        method: 'GET',
-        path: '/alive',
-        name: 'alive',
-        tag: 'Test',
-        summary: 'Live',
-        access: publicAccess,
-        request: { params: noParams, query: noQuery, body: noBody },
+      testRoute('GET /alive', {
         replies: { 200: { description: 'Yes.', schema: z.strictObject({}) } },
         handler: () => ({ status: 200, body: {} }),
       }),

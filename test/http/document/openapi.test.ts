@@ -1,4 +1,5 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
+import { pluck } from '../../support/given/pluck.js';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { OpenApiDocument, OpenApiOperation } from '../../../src/http/document/openapi.js';
@@ -144,10 +145,7 @@ test('Every operation with something to show has an example: of a parameter, of 
     const shown = parts.filter((part) => part !== undefined);
     return shown.length > 0 && !shown.some((part) => hasExample(document, part));
   });
-  t.deepEqual(
-    bare.map(({ operationId }) => operationId),
-    [],
-  );
+  t.deepEqual(pluck(bare, 'operationId'), []);
 });
 
 /** Looks through references, each of which is read once. */

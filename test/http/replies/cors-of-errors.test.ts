@@ -2,30 +2,26 @@ import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import { agentAccess, publicAccess } from '../../../src/http/access/access.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute, type Route } from '../../../src/http/route.js';
+import { type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
 import { openConnection, sendRaw } from '../../support/clients/http-socket.js';
 import { eventually } from '../../support/eventually.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const shop = 'https://shop.example.com';
 const thing = z.strictObject({ name: z.string() });
 const replies = { 200: { description: 'It.', schema: thing } };
 
-function routesBelow(base: string): Route[] {
-  const name = base.replaceAll('/', '');
+function routesBelow(base: `/${string}`): Route[] {
   // The gate of agents refuses before the handler does. What is tested here comes before the gate, or is the same for both.
   const access = base.startsWith('/internal') ? agentAccess : publicAccess;
-  const common = { tag: 'Things', summary: 'A thing', access, replies };
-  const reads = { params: noParams, query: noQuery, body: noBody };
   return [
-    makeRoute({
-      ...{ method: 'POST', path: `${base}/things`, name: `${name}make`, ...common },
-      request: { params: noParams, query: noQuery, body: thing },
+    testRoute(`POST ${base}/things`, {
+      ...{ access, replies, request: { body: thing } },
       handler: ({ body }) => ({ status: 200, body }),
     }),
-    makeRoute({
-      ...{ method: 'GET', path: `${base}/busy`, name: `${name}busy`, ...common, request: reads },
+    testRoute(`GET ${base}/busy`, {
+      ...{ access, replies },
       handler: () => {
         throw new Overloaded('a queue is full');
       },
@@ -129,7 +125,7 @@ for (const [what, bytesOf, status] of early) {
 
 test('Pages read the 408 of a body that does not arrive', async (t) => {
   let limitMs = 75;
-  const originOf = async (area: string): Promise<string | undefined> => {
+  const originOf = async (area: `/${string}`): Promise<string | undefined> => {
     limitMs *= 2;
     const limits = { headersTimeout: limitMs, requestTimeout: limitMs, connectionsCheckingInterval: 25 };
     const http = await startTestHttp(t, { routes: routesBelow(area), corsOrigins: [shop], limits });

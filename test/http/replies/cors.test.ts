@@ -2,19 +2,17 @@ import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { agentAccess, publicAccess } from '../../../src/http/access/access.js';
 import { HttpError } from '../../../src/http/replies/error-codes.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute, type Route } from '../../../src/http/route.js';
+import { type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const thing = z.strictObject({ name: z.string() });
 const shop = 'https://shop.example.com';
 
-function routeAt(path: string, handler: () => { status: 200; body: { name: string } }): Route {
-  const name = `get${path.replaceAll('/', '')}`;
-  return makeRoute({
-    ...{ method: 'GET', path, name, tag: 'Things', summary: 'Get', handler },
+function routeAt(path: `/${string}`, handler: () => { status: 200; body: { name: string } }): Route {
+  return testRoute(`GET ${path}`, {
+    handler,
     access: path.startsWith('/internal') ? agentAccess : publicAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
     replies: { 200: { description: 'It.', schema: thing } },
     errors: ['conflict'],
   });

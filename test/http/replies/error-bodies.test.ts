@@ -2,18 +2,14 @@ import test from 'ava';
 import { z } from 'zod';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
-import { publicAccess } from '../../../src/http/access/access.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute } from '../../../src/http/route.js';
+import { noQuery } from '../../../src/http/route-spec.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
 import { startTestService } from '../../support/servers/http-service.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
-const shape = { tag: 'Things', summary: 'A thing', access: publicAccess } as const;
 const replies = { 200: { description: 'It.', schema: z.strictObject({}) } } as const;
-const putThing = makeRoute({
-  ...{ ...shape, method: 'PUT', path: '/things', name: 'putThing' },
+const putThing = testRoute('PUT /things', {
   request: {
-    params: noParams,
     query: noQuery.extend({ limit: z.coerce.number().int().default(1) }),
     body: z.strictObject({ name: z.string(), endpoint: z.url() }),
   },
@@ -125,10 +121,8 @@ test('Every status has both forms of the body', async (t) => {
     [new Error('password=canary'), 500, 'internal_error'],
     [new CommandRejected('entitlement_required', 'no'), 403, 'entitlement_required'],
   ] as const) {
-    const failing = makeRoute({
-      ...{ ...shape, method: 'GET', path: '/things', name: 'failToGet', errors: ['entitlement_required'] },
-      request: { params: noParams, query: noQuery, body: noBody },
-      replies,
+    const failing = testRoute('GET /things', {
+      ...{ replies, errors: ['entitlement_required'] },
       handler: (_request) => Promise.reject(error),
     });
     const { ask } = await startTestHttp(t, { routes: [failing] });

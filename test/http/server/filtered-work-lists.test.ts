@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../../support/given/pluck.js';
 import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import { makeListReader } from '../../support/clients/list-reader.js';
 import { addAsset } from '../../support/given/given-share.js';
@@ -126,10 +127,7 @@ test('Nodes are listed in order of name, where capitals and accents do not count
   t.is((await post(path, { name: 'a', ip_address: '192.0.2.9' }, owner)).status, 201);
   const second = await get(`${path}?sort=name&limit=2&cursor=${first.next_cursor}`, owner);
   const { items } = second.json as { items: { ip_address: string }[] };
-  t.deepEqual(
-    items.map(({ ip_address }) => ip_address),
-    byName.slice(2, 4),
-  );
+  t.deepEqual(pluck(items, 'ip_address'), byName.slice(2, 4));
   await refuses(path, `sort=-name&cursor=${first.next_cursor}`);
   await refuses(path, 'sort=status');
 });

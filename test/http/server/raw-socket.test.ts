@@ -2,22 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { publicAccess } from '../../../src/http/access/access.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute } from '../../../src/http/route.js';
 import type { ServerLimits } from '../../../src/http/server/server.js';
 import { startTestHttp, type TestHttp } from '../../support/clients/http-app.js';
 import { openConnection, type RawConnection, sendRaw } from '../../support/clients/http-socket.js';
 import { eventually } from '../../support/eventually.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
-const echo = makeRoute({
-  method: 'POST',
-  path: '/echo',
-  name: 'echo',
-  tag: 'Test',
-  summary: 'Echo',
-  access: publicAccess,
-  request: { params: noParams, query: noQuery, body: z.strictObject({ text: z.string() }) },
+const echo = testRoute('POST /echo', {
+  request: { body: z.strictObject({ text: z.string() }) },
   replies: { 200: { description: 'It.', schema: z.strictObject({ text: z.string() }) } },
   handler: ({ body }) => ({ status: 200, body }),
 });
@@ -33,6 +25,7 @@ const start = (t: ExecutionContext, limits: Partial<ServerLimits> = quick): Prom
   startTestHttp(t, { routes: [echo], limits });
 
 const close = 'Connection: close\r\n\r\n';
+const postJson = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 const refused: [string, string, number][] = [
   ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
   ['malformed percent-encoding in a query', `GET /healthz?a=%f HTTP/1.1\r\nHost: a\r\n${close}`, 400],
@@ -74,11 +67,7 @@ const refused: [string, string, number][] = [
     `POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n${close}0\r\n\r\n`,
     400,
   ],
-  [
-    'a broken chunk',
-    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${close}zz\r\n`,
-    400,
-  ],
+  ['a broken chunk', `${postJson}Transfer-Encoding: chunked\r\n${close}zz\r\n`, 400],
   [
     'chunks in HTTP/1.0',
     `POST /echo HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n{"text":"a"}\r\n0\r\n\r\n`,
@@ -108,7 +97,7 @@ const taken: [string, string][] = [
   ['an absolute target in capitals', `GET HTTPS://other:8443/healthz HTTP/1.1\r\nHost: a\r\n${close}`],
   [
     'two equal headers',
-    `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\ncontent-type: application/json\r\nContent-Length: 12\r\n${close}{"text":"a"}`,
+    `${postJson}content-type: application/json\r\nContent-Length: 12\r\n${close}{"text":"a"}`,
   ],
 ];
 for (const [what, bytes] of taken) {
@@ -129,37 +118,28 @@ test('A request with 2,000 small headers is accepted whole', async (t) => {
   t.deepEqual(statuses, [200]);
 });
 
-test('Headers that never end are cut off with 408', async (t) => {
-  const http = await start(t);
-  const connection = await openConnection(http.server.port);
-  connection.write('GET /healthz HTTP/1.1\r\nHost: a\r\n');
-  const drip = setInterval(() => {
-    connection.write('X-A: b\r\n');
-  }, 20);
-  const { statuses } = await connection.closed();
-  clearInterval(drip);
-  t.deepEqual(statuses, [408]);
-});
-
-test('A body that never ends is cut off with 408', async (t) => {
-  const http = await start(t);
-  const connection = await openConnection(http.server.port);
-  connection.write(
-    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
-  );
-  const drip = setInterval(() => {
-    connection.write('{');
-  }, 20);
-  const { statuses } = await connection.closed();
-  clearInterval(drip);
-  t.deepEqual(statuses, [408]);
-});
+for (const [what, begin, more] of [
+  ['Headers that never end are', 'GET /healthz HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n'],
+  ['A body that never ends is', `${postJson}Content-Length: 1000\r\n\r\n`, '{'],
+] as const) {
+  test(`${what} cut off with 408`, async (t) => {
+    const http = await start(t);
+    const connection = await openConnection(http.server.port);
+    connection.write(begin);
+    const drip = setInterval(() => {
+      connection.write(more);
+    }, 20);
+    const { statuses } = await connection.closed();
+    clearInterval(drip);
+    t.deepEqual(statuses, [408]);
+  });
+}
 
 test('Pipelined requests are answered in order', async (t) => {
   const http = await start(t);
   const post = (text: string): string => {
     const body = JSON.stringify({ text });
-    return `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    return `${postJson}Content-Length: ${body.length}\r\n\r\n${body}`;
   };
   const { text, statuses } = await sendRaw(
     http.server.port,
@@ -183,9 +163,7 @@ test('A malformed request behind a good one does not take its reply', async (t) 
 test('A chunked body is counted while it arrives', async (t) => {
   const http = await start(t, {});
   const connection = await openConnection(http.server.port);
-  connection.write(
-    'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
-  );
+  connection.write(`${postJson}Transfer-Encoding: chunked\r\n\r\n`);
   for (let sent = 0; sent <= 64 * 1024; sent += 4096) connection.write(`1000\r\n${'a'.repeat(4096)}\r\n`);
   const text = await connection.received(/payload_too_large/);
   t.regex(text, /^HTTP\/1\.1 413 /);
@@ -203,9 +181,7 @@ test('A client that disconnects during its body disturbs no other client', async
   const http = await start(t);
   for (let round = 0; round < 20; round += 1) {
     const connection = await openConnection(http.server.port);
-    connection.write(
-      'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"te',
-    );
+    connection.write(`${postJson}Content-Length: 100\r\n\r\n{"te`);
     connection.socket.resetAndDestroy();
   }
   t.is((await http.ask('/healthz')).status, 200);
@@ -229,13 +205,19 @@ async function openIdle(port: number): Promise<RawConnection> {
   return connection;
 }
 
-/** A route that answers when the test says so, with the number of requests that it has received. */
+/** A route that answers when the test says so, with the arrival of its first request. */
 function heldRoute() {
-  let release = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
+  let [release, enter] = [(): void => undefined, (): void => undefined];
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const arrived = new Promise<void>((resolve) => (enter = resolve));
+  const route = testRoute('GET /slow', {
+    replies: { 200: { description: 'At last.', schema: z.strictObject({ text: z.string() }) } },
+    handler: async (_request) => {
+      enter();
+      await gate;
+      return { status: 200, body: { text: 'done' } };
+    },
   });
-  const { route, arrived } = slowRoute(gate);
   return { route, arrived, release };
 }
 
@@ -288,14 +270,7 @@ test('A connection that a refusal ends takes no place of another one while its c
 
 test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
   let [running, most] = [0, 0];
-  const route = makeRoute({
-    method: 'GET',
-    path: '/count',
-    name: 'count',
-    tag: 'Test',
-    summary: 'Count what runs',
-    access: publicAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
+  const route = testRoute('GET /count', {
     replies: { 200: { description: 'Done.', schema: z.strictObject({}) } },
     handler: async (_request) => {
       running += 1;
@@ -326,34 +301,8 @@ test('A pipeline that is too long ends the connection after the requests that wa
   t.is((await http.ask('/healthz')).status, 200);
 });
 
-function slowRoute(gate: Promise<void>) {
-  const entered: (() => void)[] = [];
-  const arrived = new Promise<void>((resolve) => entered.push(resolve));
-  const route = makeRoute({
-    method: 'GET',
-    path: '/slow',
-    name: 'slow',
-    tag: 'Test',
-    summary: 'Answer late',
-    access: publicAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
-    replies: { 200: { description: 'At last.', schema: z.strictObject({ text: z.string() }) } },
-    handler: async (_request) => {
-      for (const resolve of entered) resolve();
-      await gate;
-      return { status: 200, body: { text: 'done' } };
-    },
-  });
-  return { route, arrived };
-}
-
 test('A pipeline without end behind a slow request is not read any further', async (t) => {
-  let release = (): void => undefined;
-  const { route, arrived } = slowRoute(
-    new Promise((resolve) => {
-      release = resolve;
-    }),
-  );
+  const { route, arrived, release } = heldRoute();
   const http = await startTestHttp(t, { routes: [route], limits: { pipelinedMax: 3 } });
   const client = await openConnection(http.server.port);
   client.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -375,16 +324,9 @@ test('A pipeline without end behind a slow request is not read any further', asy
 });
 
 test('Closing finishes a request in flight, accepts no other, and ends idle connections', async (t) => {
-  let release = (): void => undefined;
-  const { route, arrived } = slowRoute(
-    new Promise((resolve) => {
-      release = resolve;
-    }),
-  );
+  const { route, arrived, release } = heldRoute();
   const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 5000 } });
-  const idle = await openConnection(http.server.port);
-  idle.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-  await idle.received(/"ok"/);
+  const idle = await openIdle(http.server.port);
   const busy = await openConnection(http.server.port);
   busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await arrived;
@@ -399,7 +341,7 @@ test('Closing finishes a request in flight, accepts no other, and ends idle conn
 });
 
 test('Closing waits no longer than its bound', async (t) => {
-  const { route, arrived } = slowRoute(new Promise(() => undefined));
+  const { route, arrived } = heldRoute();
   const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
   const busy = await openConnection(http.server.port);
   busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -7,24 +7,17 @@ import {
   StoreUnavailable,
 } from '../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../src/kit/semaphore.js';
-import { publicAccess } from '../../../src/http/access/access.js';
-import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
-import { makeRoute, type Route } from '../../../src/http/route.js';
+import { type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
+import { testRoute } from '../../support/clients/test-route.js';
 
 const thing = z.strictObject({ name: z.string() });
 
 /** Makes a route with a test's reply. */
 function getThing(answer: () => Promise<{ name: string }>, more: Partial<Route> = {}): Route {
   return {
-    ...makeRoute({
-      method: 'GET',
-      path: '/things/:thingId',
-      name: 'getThing',
-      tag: 'Things',
-      summary: 'Get a thing',
-      access: publicAccess,
-      request: { params: z.object({ thingId: z.uuid() }), query: noQuery, body: noBody },
+    ...testRoute('GET /things/:thingId', {
+      request: { params: z.object({ thingId: z.uuid() }) },
       replies: { 200: { description: 'It.', schema: thing } },
       errors: ['precondition_failed', 'entitlement_required'],
       entityTag: true,
@@ -34,15 +27,8 @@ function getThing(answer: () => Promise<{ name: string }>, more: Partial<Route> 
   };
 }
 
-const putThing = makeRoute({
-  method: 'PUT',
-  path: '/things',
-  name: 'putThing',
-  tag: 'Things',
-  summary: 'Put a thing',
-  access: publicAccess,
+const putThing = testRoute('PUT /things', {
   request: {
-    params: noParams,
     query: z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
     body: z.strictObject({ name: z.string().max(10), tags: z.array(z.unknown()).optional() }),
   },
@@ -56,14 +42,8 @@ const putThing = makeRoute({
   }),
 });
 
-const optionalThing = makeRoute({
-  method: 'POST',
-  path: '/things/touch',
-  name: 'touchThing',
-  tag: 'Things',
-  summary: 'Touch a thing',
-  access: publicAccess,
-  request: { params: noParams, query: noQuery, body: z.strictObject({ name: z.string().optional() }) },
+const optionalThing = testRoute('POST /things/touch', {
+  request: { body: z.strictObject({ name: z.string().optional() }) },
   replies: { 200: { description: 'It.', schema: thing } },
   handler: ({ body }) => ({ status: 200, body: { name: body.name ?? 'untouched' } }),
 });

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { isForLackOfRoom } from '../../../src/event-sourcing/feeding/projectors/projector-task.js';
 import {
-  isForLackOfRoom,
   OutcomeUnknown,
   StoreUnavailable,
   WrongExpectedRevision,

@@ -16,7 +16,7 @@ import { makeSimulatedMongoDb, type SimulatedMongoDb } from '../../support/fakes
 import {
   type Checkpoint,
   loadCheckpoint,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
 import { orUnavailable } from '../../support/clients/store-calls.js';
 
@@ -103,7 +103,9 @@ test('A saved checkpoint never moves back, and is complete', async (t) => {
       Array.from({ length: 4 }, async () => {
         for (let step = 0; step < 4; step += 1) {
           const position = String(Math.floor(random() * 100)).padStart(3, '0');
-          const outcome = await orUnavailable(saveCheckpoint(readModelStore, 'v', checkpointAt(position)));
+          const outcome = await orUnavailable(
+            makeSaveCheckpoint(readModelStore, 'v')(checkpointAt(position)),
+          );
           if (outcome !== 'unavailable' && position > saved) saved = position;
         }
       }),

@@ -9,7 +9,7 @@ import type { Moment } from '../../../src/areas/audit/history/history.js';
 import type { JsonObject, LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { collectionName, isTally } from '../../../src/event-sourcing/views/projection.js';
-import { totalOf } from '../../../src/event-sourcing/views/totals.js';
+import { totalOf } from '../../../src/event-sourcing/views/projection.js';
 import { makeServiceClient, storageRequest, textOf } from '../clients/service-client.js';
 import { signStandard } from '../clients/sign-callbacks.js';
 import { viewsAtHead } from '../given/backups.js';

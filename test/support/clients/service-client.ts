@@ -37,10 +37,13 @@ export interface ServiceClient {
   get(path: string, headers?: HeaderFields): Promise<ServiceReply>;
   post(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
   patch(path: string, body: JsonValue, headers?: HeaderFields): Promise<ServiceReply>;
+  delete(path: string, headers?: HeaderFields): Promise<ServiceReply>;
   /** Sends any request, for malformed ones. */
   send(path: string, init: RequestInit): Promise<ServiceReply>;
   register(email: string, password: string, more?: JsonObject): Promise<SignedIn>;
   login(email: string, password: string): Promise<SignedIn>;
+  /** Makes a project of the caller. @returns its id */
+  makeProject(headers: HeaderFields, name?: string): Promise<string>;
 }
 
 const answerMsMax = 600_000;
@@ -69,6 +72,7 @@ export function makeServiceClient(url: string): ServiceClient {
     get: (path, headers = {}) => send(path, { headers: { ...headers } }),
     post,
     patch: sendJson('PATCH'),
+    delete: (path, headers = {}) => send(path, { method: 'DELETE', headers: { ...headers } }),
     register: async (email, password, more = {}) => {
       const reply = await post('/api/v1/auth/register', { email, password, ...more });
       if (reply.status !== 201) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
@@ -78,6 +82,11 @@ export function makeServiceClient(url: string): ServiceClient {
       const reply = await post('/api/v1/auth/login', { email, password });
       if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
       return signedIn(reply.json());
+    },
+    makeProject: async (headers, name = 'Film') => {
+      const reply = await post('/api/v1/projects', { name }, headers);
+      if (reply.status !== 201) throw new Error(`a project was answered ${reply.status}: ${reply.text}`);
+      return textOf(reply.json(), 'id');
     },
   };
 }
@@ -153,6 +162,21 @@ export function textOf(object: JsonObject, field: string): string {
   return value;
 }
 
+/** Returns the `data` of a reply about an account or a share. */
+export function dataOf(reply: Pick<ServiceReply, 'json'>): JsonObject {
+  return asObject(reply.json()['data']);
+}
+
+/** Returns the refresh token of a reply with tokens. */
+export function refreshTokenOf(reply: Pick<ServiceReply, 'json'>): string {
+  return textOf(asObject(dataOf(reply)['tokens']), 'refresh_token');
+}
+
+/** Returns the code of six digits in a mail, or an empty text. */
+export function codeIn(text = ''): string {
+  return /(?<!\d)\d{6}(?!\d)/.exec(text)?.[0] ?? '';
+}
+
 export function asObject(value: unknown): JsonObject {
   if (!isObject(value)) throw new Error(`not an object: ${JSON.stringify(value)}`);
   return value;
@@ -168,10 +192,23 @@ function isObject(value: unknown): value is JsonObject {
  */
 export async function addTotp(client: ServiceClient, headers: HeaderFields): Promise<readonly string[]> {
   const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, headers);
-  const code = totpCode(textOf(asObject(enrolled.json()['data']), 'secret'), new Date());
+  const code = totpCode(textOf(dataOf(enrolled), 'secret'), new Date());
   const confirmed = await client.post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
   if (confirmed.status !== 200) throw new Error(`TOTP was answered ${confirmed.status}: ${confirmed.text}`);
-  return asObject(confirmed.json()['data'])['recovery_codes'] as readonly string[];
+  return dataOf(confirmed)['recovery_codes'] as readonly string[];
+}
+
+/** Registers an account with a proved address and a second factor, which may audit. */
+export async function registerAuditor(
+  client: ServiceClient,
+  directory: string,
+  { email = 'ada@example.org', password = 'Correct-Horse-7' } = {},
+): Promise<SignedIn> {
+  const auditor = await client.register(email, password);
+  await addTotp(client, auditor.headers);
+  await operate(directory, 'user verify', { email });
+  await operate(directory, 'platform-role grant', { email, role: 'auditor' });
+  return auditor;
 }
 
 /** Passes the second factor by a recovery code. */

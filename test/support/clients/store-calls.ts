@@ -14,7 +14,7 @@ import {
   loadCheckpoints,
   putRecord,
   removeRecord,
-  saveCheckpoint,
+  makeSaveCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
 
 /** The milliseconds that a call may exceed its limit; a call that hangs exceeds it by far more. */
@@ -56,7 +56,7 @@ export function readCalls({ readModelStore, stateStore }: Stores): Record<string
 export function writeCalls({ readModelStore, stateStore }: Stores): Record<string, () => Promise<unknown>> {
   return {
     write: async () => readModelStore.write('v', [wholeFold('a', 1n, {}), wholeFold('b', 1n, null)]),
-    saveCheckpoint: async () => saveCheckpoint(readModelStore, 'v', { logId: 'log', position: '1' }),
+    saveCheckpoint: async () => makeSaveCheckpoint(readModelStore, 'v')({ logId: 'log', position: '1' }),
     putRecord: async () => putRecord(readModelStore, 'r', {}, null),
     removeRecord: async () => removeRecord(readModelStore, 'r', 1n),
     ensureCollection: async () => readModelStore.ensureCollection('v', ['x']),

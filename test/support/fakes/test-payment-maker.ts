@@ -34,7 +34,7 @@ export function makeTestPaymentMaker({
       if (failure !== undefined) return Promise.reject(failure);
       const known = refunds.findIndex(({ idempotencyKey }) => idempotencyKey === request.idempotencyKey);
       const number = known < 0 ? refunds.push(request) : known + 1;
-      return Promise.resolve({ refundId: `refund-${number}`, status: 'pending' });
+      return Promise.resolve(`refund-${number}`);
     },
     requests,
     get made() {

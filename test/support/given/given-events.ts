@@ -17,6 +17,11 @@ export function eventTime(index: number): string {
   return new Date(Date.parse(firstEventAt) + index * 1_000).toISOString();
 }
 
+/** Returns when the store recorded the nth given event, in its test time, or a time after that. */
+export function recordedAt(index: number, laterMs = 0): Date {
+  return new Date(Date.parse(eventTime(index)) + 5 + laterMs);
+}
+
 /** Records events as a store would return them: through the codec and through JSON. */
 export function recordEvents<Event extends DomainEvent>(
   { category, codec }: { readonly category: string; readonly codec: EventCodec<Event> },
@@ -26,7 +31,6 @@ export function recordEvents<Event extends DomainEvent>(
   const stream = streamName(category, id);
   return events.map((event, index) => {
     const encoded = codec.encode(event);
-    const time = eventTime(index);
     return {
       ...(JSON.parse(JSON.stringify(encoded)) as typeof encoded),
       id: eventId(commandId, stream, index, encoded),
@@ -35,11 +39,11 @@ export function recordEvents<Event extends DomainEvent>(
         causation_id: commandId,
         correlation_id: commandId,
         actor: 'anonymous',
-        time,
+        time: eventTime(index),
       },
       stream,
       revision: BigInt(index),
-      recordedAt: new Date(Date.parse(time) + 5),
+      recordedAt: recordedAt(index),
     };
   });
 }

@@ -1,27 +1,21 @@
 import { orderNumber, reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
 import type { RecordRequest } from '../../../src/areas/payments/commands/deciding/requests.js';
 import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/deciding/resolving.js';
-import {
-  isDue,
-  orderAggregate,
-  orderStatus,
-  refundedAmount,
-} from '../../../src/areas/payments/domain/order/order.js';
+import { orderAggregate } from '../../../src/areas/payments/domain/order/order.js';
 import { whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
 import type { PaymentFact } from '../../../src/areas/payments/domain/fact.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
 import { applyReports } from '../../../src/areas/payments/commands/callbacks/reports.js';
-import { userId } from '../examples/ids.js';
 import { givenCommands } from './given-commands.js';
 import { givenContext, givenStores, type GivenStores } from './given-stores.js';
+import { placeOrderAs, seenOrder } from './an-order.js';
 import { forwardedKey } from './forwarded-key.js';
 import { outcomeOfReport } from './report-outcome.js';
+import { serveReaction } from './serve-reaction.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 
 const at = new Date('2026-01-02T03:04:05.000Z');
-const later = new Date('2026-01-03T03:04:05.000Z');
 export const orderIds = [
   '019b7d00-0000-7000-8000-00000000a001',
   '019b7d00-0000-7000-8000-00000000a002',
@@ -51,7 +45,6 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
   const context = (actor?: string) => givenContext((commands += 1), at, actor);
   const processOf = (of: GivenStores) => {
     const world = givenCommands(of, { paymentProviders });
-    const reactions: readonly AnyReaction[] = [applyReports(world.paymentReports)];
     return {
       world,
       send: async (message: TestMessage, name: 'standard' | 'alipay' = 'standard') => {
@@ -65,34 +58,12 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
           { reason: 'the platform sent nothing', evidence: 'its statement', ...input },
           context('op'),
         ),
-      /** Runs the reactions on all events from `from` on that they have to handle. */
-      react: async (from = 0) => {
-        for (const reaction of reactions) {
-          const { events } = await of.eventStore.readAll({ after: null, limit: 10_000 });
-          for (const stored of events.slice(from)) {
-            const event = eventFor(reaction, stored);
-            if (event === null || (await reaction.asks(event)) !== 'yes') continue;
-            await reaction.conclude(event, contextFor(reaction, event), undefined);
-          }
-        }
-      },
+      /** Runs the reaction on all events from `from` on that it has to handle. */
+      react: (from = 0) => serveReaction(applyReports(world.paymentReports), of, { from }),
     };
   };
   for (const id of orderIds) {
-    await stores.handler.handle(
-      { aggregate: orderAggregate, id },
-      {
-        ...({
-          type: 'Place',
-          user_id: userId,
-          project_id: null,
-          plan_id: 'p',
-          provider: 'standard',
-        } as const),
-        ...{ grant: { capacity_bytes: 5 }, amount: 999, currency: 'USD', expires_at: later.toISOString() },
-      },
-      context(),
-    );
+    await placeOrderAs(stores, id, context(), { plan_id: 'p' });
   }
   const reportOf = async (key: string) => {
     const { events } = await stores.eventStore.readAll({ after: null, limit: 10_000 });
@@ -107,11 +78,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
     callback: async (key: string, provider: 'standard' | 'alipay' = 'standard') => {
       const [name = '', index] = key.split('.');
       const id = reportKeyOf(provider, name);
-      const { stream, revision } = await reportOf(
-        index === undefined ? id : forwardedKey(id, Number(index)),
-      ).catch(() => {
-        throw new Error(`there is no report ${key}`);
-      });
+      const { stream, revision } = await reportOf(index === undefined ? id : forwardedKey(id, Number(index)));
       const { state } = await stores.handler.load(transactionAggregate, stream);
       const report = state.reports.find((one) => one.revision === revision);
       if (report === undefined) throw new Error(`there is no report ${key}`);
@@ -129,8 +96,7 @@ export async function givenPayments({ wrap }: { readonly wrap?: (store: EventSto
     },
     order: async (n: 0 | 1 = 0) => {
       const { state } = await stores.handler.load(orderAggregate, orderIds[n]);
-      if (state.status === 'absent') throw new Error('both orders were placed');
-      return { status: orderStatus(state), refunded: refundedAmount(state), due: isDue(state) };
+      return seenOrder(state);
     },
     events: async () => (await stores.eventStore.readAll({ after: null, limit: 10_000 })).events,
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
@@ -97,4 +98,15 @@ export async function givenStores({
 export function givenContext(n: number, time: Date, actor = 'anonymous'): CommandContext {
   const commandId = `018f0000-0000-7000-8000-${String(n).padStart(12, '0')}`;
   return { commandId, causationId: commandId, correlationId: commandId, actor, time };
+}
+
+/** Makes the context of a new command of an operator. */
+export function operatorContext(): CommandContext {
+  const commandId = randomUUID();
+  return {
+    ...givenContext(0, new Date(), 'operator'),
+    commandId,
+    causationId: commandId,
+    correlationId: commandId,
+  };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
@@ -6,7 +5,7 @@ import type { OutgoingOptions } from '../../../src/outgoing/outgoing-http.js';
 import { eventually } from '../eventually.js';
 import { makeDirectory } from '../servers/embedded-directory.js';
 import { makeServiceClient, type ServiceReply, textOf } from '../clients/service-client.js';
-import { type ServiceInProcess, startInProcess } from '../servers/service-in-process.js';
+import { type ServiceInProcess, grantStorageIn, startInProcess } from '../servers/service-in-process.js';
 
 /** A service that may connect to storages on this machine, and a project that may bind them. */
 export interface StorageProject {
@@ -87,18 +86,8 @@ async function makeProject(
 ): Promise<StorageProject> {
   const client = makeServiceClient(service.url);
   const { headers } = await client.register(owner, 'Correct-Horse-9');
-  const project = (await client.post('/api/v1/projects', { name: 'Rivers' }, headers)).json();
-  const projectId = textOf(project, 'id');
-  await service.services.commands.grantEntitlement(
-    { projectId, entitlement: 'allow_s3', source: 'operator' },
-    {
-      commandId: randomUUID(),
-      causationId: 'a',
-      correlationId: 'a',
-      actor: 'operator',
-      time: new Date(),
-    },
-  );
+  const projectId = await client.makeProject(headers, 'Rivers');
+  await grantStorageIn(service, projectId);
   const path = `/api/v1/projects/${projectId}`;
   const send: StorageProject['send'] = (method, to, body) =>
     client.send(to, {

@@ -7,7 +7,7 @@ import {
   type ReactionStatus,
   startReactions,
 } from '../../../src/event-sourcing/effects/reaction-runner.js';
-import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
+import { type Projection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import type { ProjectionRunner } from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { feederKey, makeLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import {
@@ -56,7 +56,7 @@ export interface ReactingProcess {
 interface ProcessDeps extends World {
   readonly id: string;
   /** Default: the two views of the counters. */
-  readonly projections?: readonly AnyProjection[];
+  readonly projections?: readonly Projection[];
   /** Makes the reactions of the process. Default: none. */
   readonly reactions?: (process: ReactingProcess) => readonly AnyReaction[];
   readonly plan: FaultPlan;
@@ -184,7 +184,7 @@ export interface WatchedReadModels {
  */
 export function watchReadModels(
   store: ReadModelStore,
-  { log, projections }: { readonly log: EventStore; readonly projections: readonly AnyProjection[] },
+  { log, projections }: { readonly log: EventStore; readonly projections: readonly Projection[] },
   onBroken: (error: Error) => void,
 ): WatchedReadModels {
   let applied = 0;
@@ -252,7 +252,7 @@ export function watchReadModels(
     }
   }
 
-  async function isActive(collection: string, projection: AnyProjection): Promise<boolean> {
+  async function isActive(collection: string, projection: Projection): Promise<boolean> {
     const record = await getRecord(store, `generations/${projection.name}@${projection.version}`);
     if (record === null) return true;
     const { live, building, retiring } = record.value as unknown as GenerationRecord;
@@ -261,7 +261,7 @@ export function watchReadModels(
     );
   }
 
-  function projectionOf(collection: string): AnyProjection {
+  function projectionOf(collection: string): Projection {
     const found = projections.find((projection) =>
       collection.startsWith(collectionName(projection, 1).slice(0, -1)),
     );

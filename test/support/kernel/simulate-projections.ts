@@ -4,7 +4,7 @@ import type { GenerationRecord } from '../../../src/event-sourcing/views/generat
 import { CommandRejected, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
+import { type Projection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
 import { pick, makeSeededRandom } from '../fakes/clock.js';
@@ -21,7 +21,7 @@ import { type SimulatedProcess, startSimulatedProcess, watchReadModels } from '.
 import type { VirtualClock } from './virtual-clock.js';
 import { getRecord, loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
-const projections: readonly AnyProjection[] = [countersProjection, counterLabelsProjection];
+const projections: readonly Projection[] = [countersProjection, counterLabelsProjection];
 
 export interface Simulated {
   /** The problem, or null. */
@@ -176,7 +176,7 @@ async function everyProcessSees(
   }
 }
 
-function liveCollection(process: SimulatedProcess, projection: AnyProjection): string | null {
+function liveCollection(process: SimulatedProcess, projection: Projection): string | null {
   try {
     return process.running()?.generations.liveCollection(projection) ?? null;
   } catch (error) {
@@ -185,7 +185,7 @@ function liveCollection(process: SimulatedProcess, projection: AnyProjection): s
   }
 }
 
-async function recordOf(documents: ReadModelStore, projection: AnyProjection): Promise<GenerationRecord> {
+async function recordOf(documents: ReadModelStore, projection: Projection): Promise<GenerationRecord> {
   const stored = await getRecord(documents, `generations/${projection.name}@${projection.version}`);
   return stored?.value as unknown as GenerationRecord;
 }

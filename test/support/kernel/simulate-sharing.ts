@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
+import { type Projection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import { counterLabelsProjection, countersProjection, writeCounters } from './counters.js';
 import type { FaultPlan } from './faulty-stores.js';
 import { type SimulatedProcess, startSimulatedProcess, watchReadModels } from './processes.js';
 import { shareParcels } from './reactions.js';
 import { foldOfLog, givenWorld, storedDocuments } from './world.js';
 
-const projections: readonly AnyProjection[] = [
+const projections: readonly Projection[] = [
   countersProjection,
   counterLabelsProjection,
   { ...countersProjection, name: 'totals' },

@@ -16,7 +16,7 @@ import {
 } from '../../../src/event-sourcing/views/generations/generations.js';
 import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
-import type { AnyProjection } from '../../../src/event-sourcing/views/projection.js';
+import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import {
   type ProjectionRunner,
   startProjections,
@@ -86,7 +86,7 @@ export async function givenProcess(deps: {
   readonly random: Random;
   readonly eventStore: EventStore;
   readonly readModelStore: ReadModelStore;
-  readonly projections?: readonly AnyProjection[];
+  readonly projections?: readonly Projection[];
   /** Default: the process feeds everything. */
   readonly lease?: Lease;
 }): Promise<GivenProcess> {
@@ -140,16 +140,13 @@ export function sendToCounter(
 }
 
 /** Returns the expected documents of a view: a plain fold of the log, in order of id. */
-export async function foldOfLog(
-  log: EventStore,
-  projection: AnyProjection,
-): Promise<readonly StoredDocument[]> {
+export async function foldOfLog(log: EventStore, projection: Projection): Promise<readonly StoredDocument[]> {
   const { events } = await log.readAll({ after: null, limit: 1_000_000 });
   return foldOf(projection, events);
 }
 
 /** Returns the expected documents of a part of the log. */
-export function foldOf(projection: AnyProjection, events: readonly LogEvent[]): readonly StoredDocument[] {
+export function foldOf(projection: Projection, events: readonly LogEvent[]): readonly StoredDocument[] {
   const documents = new Map<string, StoredDocument>();
   for (const event of events) {
     const name = parseStreamName(event.stream);

@@ -9,16 +9,15 @@ import {
   storageRequest,
   textOf,
 } from '../clients/service-client.js';
-import { makePaymentPlatforms } from '../clients/payment-platforms.js';
 import { eventually } from '../eventually.js';
 import { keyEnvironment, freePort, makeDataDirectory, startService } from './service-process.js';
 import { makeCountingProxy } from './proxies.js';
 import { startEventStoreDbServer } from './eventstoredb-server/server.js';
+import { payOrder, placeOrder, standardEnvironment } from '../clients/standard-platform.js';
 
 /** Requests of each kind: a poll of the service in the time of one of them weighs little. */
 const requests = 20;
 const password = 'Correct-Horse-9';
-const platformName = 'calls';
 
 /** What a request of one kind asks of the servers, in the mean. */
 export interface CallsOfRequest {
@@ -50,7 +49,7 @@ export async function givenServers() {
       EVENTSTOREDB_URL: log.url,
       EVENTSTOREDB_ALLOW_INSECURE: 'true',
       LOG_LEVEL: 'error',
-      PAYMENT_STANDARD_WEBHOOK_SECRETS: `whsec_${Buffer.from(platformName.padStart(24, '0')).toString('base64')}`,
+      ...standardEnvironment,
       ...(proxy !== null && {
         MONGODB_URL: `mongodb://127.0.0.1:${proxy.port}/calls_${randomBytes(6).toString('hex')}?directConnection=true`,
       }),
@@ -122,15 +121,9 @@ export async function callsOfRequests({
     'a sign-in': () => sent('POST', '/auth/login', { email: 'ada@example.org', password }),
   };
   const callbacks: (() => Promise<unknown>)[] = [];
-  const { standard } = await makePaymentPlatforms(platformName);
   for (let n = 0; n <= requests; n += 1) {
-    const order = await sent('POST', '/orders', { plan_id: 'capacity-100g', provider: 'standard' });
-    const [orderNumber, currency] = [textOf(order, 'number'), textOf(order, 'currency')];
-    const transaction = textOf(order, 'id').replaceAll('-', '').slice(-20);
-    const payment = { orderNumber, transaction, amount: Number(order['amount']), currency };
-    const { headers, body } = standard.pay(payment, new Date());
-    const init = { method: 'POST', headers: { ...headers }, body };
-    callbacks.push(() => client.send('/api/v1/payment/webhooks/standard', init));
+    const order = await placeOrder(client, user.headers);
+    callbacks.push(() => payOrder(client, order));
   }
   const counted: CallsOfRequest[] = [];
   for (const [what, request] of Object.entries(kinds)) {

@@ -1,8 +1,7 @@
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import { type Canaries, findCanaries, findCanariesInFiles, type Sighting } from '../examples/canaries.js';
 import { makeServiceClient, type ServiceClient, type ServiceReply } from '../clients/service-client.js';
-import { startInProcess, type ServiceInProcess } from './service-in-process.js';
+import { makeKeptLog, startInProcess, type ServiceInProcess } from './service-in-process.js';
 import { givenDirectory } from './service-process.js';
 
 /** A service that keeps every log line, and every reply to a request through `watched`. */
@@ -22,10 +21,8 @@ export async function startCanaryService(
   environment: Readonly<Record<string, string>>,
 ): Promise<CanaryService> {
   const directory = givenDirectory(t);
-  const lines: string[] = [];
   const replies: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
-  const log = { logger, flush: () => Promise.resolve() };
+  const { lines, log } = makeKeptLog();
   const service = await startInProcess({ directory, log, environment });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= service.close());

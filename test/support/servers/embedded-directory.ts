@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
 import type { EmbeddedContext } from '../../../src/stores/embedded/files/open-file.js';
 import {
   type EmbeddedDocuments,
@@ -51,6 +52,13 @@ type Overrides = Partial<EmbeddedStoresOptions>;
 /** Opens the stores of a directory as the service does. */
 export function openStores(directory: string, overrides: Overrides = {}): Promise<EmbeddedStores> {
   return openEmbeddedStores(makeOptions(directory, overrides));
+}
+
+/** Opens the stores of a directory for services of a test, after which they close. */
+export async function givenSharedStores(t: ExecutionContext, directory: string, overrides: Overrides = {}) {
+  const stores = { ...(await openStores(directory, overrides)), allEmbedded: true };
+  t.teardown(() => stores.close());
+  return stores;
 }
 
 /** Opens only the log. Each open file has a thread, and starting one costs more CPU than most tests. */

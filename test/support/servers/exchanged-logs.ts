@@ -189,8 +189,7 @@ export async function strikeStream(
   const scene = await given(t, stores);
   const { server, service, client, owner } = scene;
   // Given clients that rename two projects without a pause
-  const create = async (): Promise<string> =>
-    textOf((await client.post('/api/v1/projects', { name: 'Film' }, owner.headers)).json(), 'id');
+  const create = () => client.makeProject(owner.headers);
   const [damaged, whole] = [await create(), await create()];
   const renamed = new Map([
     [damaged, 0],
@@ -199,11 +198,11 @@ export async function strikeStream(
   const refusals: number[] = [];
   const keepRenaming = (id: string) =>
     keepAsking(t, async () => {
-      const { status } = await client.send(`/api/v1/projects/${id}`, {
-        method: 'PATCH',
-        headers: { ...owner.headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ name: `Film ${crypto.randomUUID()}` }),
-      });
+      const { status } = await client.patch(
+        `/api/v1/projects/${id}`,
+        { name: `Film ${crypto.randomUUID()}` },
+        owner.headers,
+      );
       if (status === 200) renamed.set(id, count(id) + 1);
       else if (id === damaged && isStruck) refusals.push(status);
       return status === 200;

@@ -60,16 +60,11 @@ export async function freezeUnderWriters(freezes: number): Promise<FrozenDiskRun
       longest[kind] = Math.max(longest[kind], performance.now() - began);
     };
     const write = async (): Promise<void> => {
-      const made = await client.post('/api/v1/projects', { name: 'Film 0' }, owner.headers);
-      const id = textOf(made.json(), 'id');
+      const id = await client.makeProject(owner.headers, 'Film 0');
       named.set(id, 0);
       for (let n = 1; !isOver; n += 1) {
         await timed('writes', async () => {
-          const reply = await client.send(`/api/v1/projects/${id}`, {
-            method: 'PATCH',
-            headers: { ...owner.headers, 'content-type': 'application/json' },
-            body: JSON.stringify({ name: `Film ${n}` }),
-          });
+          const reply = await client.patch(`/api/v1/projects/${id}`, { name: `Film ${n}` }, owner.headers);
           if (reply.status === 200) named.set(id, n);
           else if (reply.status !== 503) unexpected.push(`${reply.status} ${reply.text}`);
           return reply.status;

@@ -31,7 +31,6 @@ import {
 import { makeMemberRoutes } from '../../../src/areas/projects/routes/members.js';
 import { makeOrderPaymentRoutes } from '../../../src/areas/payments/routes/order-payments.js';
 import { makeOrderRoutes } from '../../../src/areas/payments/routes/orders.js';
-import { makePaymentRecordRoutes } from '../../../src/areas/payments/routes/payment-records.js';
 import { makePaymentRoutes } from '../../../src/areas/payments/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../../../src/areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../../../src/areas/nodes/routes/admin-nodes.js';
@@ -260,7 +259,6 @@ export function areaRoutes(
     ...makeSharePageRoutes({ ...commands, allowsHttp: false }),
     ...makePaymentWebhookRoutes(commands),
     ...makePaymentRoutes(commands),
-    ...makePaymentRecordRoutes(commands),
     ...makeAuditPageRoutes(),
     ...makeAuditLogRoutes(audit),
     ...makeAuditEventRoutes({ ...audit, ...commands }),

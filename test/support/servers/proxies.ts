@@ -32,6 +32,28 @@ export interface TcpProxy {
   close: () => Promise<void>;
 }
 
+/** How a server goes away, and how it comes back. */
+export type Outage = readonly [leave: (proxy: TcpProxy) => void, comeBack: (proxy: TcpProxy) => void];
+
+export const refusedConnections: Outage = [
+  (proxy) => {
+    proxy.refusing = true;
+    proxy.reset();
+  },
+  (proxy) => {
+    proxy.refusing = false;
+  },
+];
+
+export const noAnswers: Outage = [
+  (proxy) => {
+    proxy.freeze();
+  },
+  (proxy) => {
+    proxy.thaw();
+  },
+];
+
 interface Link {
   readonly client: Socket;
   readonly server: Socket;

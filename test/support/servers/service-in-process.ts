@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
 import { registerServiceMetrics } from '../../../src/composition/observing.js';
 import { makeHttp } from '../../../src/composition/http.js';
 import { bringUpMails, bringUpWebhooks } from '../../../src/composition/tasks/webhooks.js';
@@ -22,6 +23,7 @@ import type { MeasuredHashPool } from '../../../src/security/passwords/hash-pool
 import type { ScryptParameters } from '../../../src/security/passwords/scrypt.js';
 import { patientLimits } from '../clients/http-app.js';
 import { eventually } from '../eventually.js';
+import { operatorContext } from '../given/given-stores.js';
 import { givenDirectory } from './service-process.js';
 
 /** The whole service in the test's process, with cheap password hashes and limits that no test reaches. */
@@ -153,6 +155,16 @@ export async function startInProcess(options: {
   };
 }
 
+/** Returns the error with which a start fails, or null when it succeeds. */
+export async function refusalOfStart(options: Parameters<typeof startInProcess>[0]): Promise<unknown> {
+  try {
+    await (await startInProcess(options)).close();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
 /** Starts the service for a test, whose end stops it. Default: on a new data directory. */
 export async function givenInProcess(
   t: ExecutionContext,
@@ -162,4 +174,27 @@ export async function givenInProcess(
   const service = await startInProcess({ ...options, directory });
   t.teardown(() => service.close());
   return service;
+}
+
+/** Starts two services over the same stores, which share no queue and no cache. They end with the test. */
+export async function givenTwoInProcess(
+  t: ExecutionContext,
+  options: Partial<Parameters<typeof startInProcess>[0]> = {},
+): Promise<readonly [ServiceInProcess, ServiceInProcess]> {
+  const one = await givenInProcess(t, options);
+  const { directory, services } = one;
+  return [one, await givenInProcess(t, { stores: services.stores, ...options, directory })];
+}
+
+/** Makes the log of a service, which keeps its lines. */
+export function makeKeptLog(level = 'debug'): { readonly lines: readonly string[]; readonly log: Log } {
+  const lines: string[] = [];
+  const logger = pino({ level }, { write: (line) => lines.push(line) });
+  return { lines, log: { logger, flush: () => Promise.resolve() } };
+}
+
+/** Grants `allow_s3` to a project as an operator does. */
+export async function grantStorageIn({ services }: ServiceInProcess, projectId: string): Promise<void> {
+  const grant = { projectId, entitlement: 'allow_s3', source: 'operator' } as const;
+  await services.commands.grantEntitlement(grant, operatorContext());
 }

@@ -3,7 +3,7 @@ import { projections } from '../../../projections/index.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { evolveDocument } from '../../../src/event-sourcing/views/fold-documents.js';
-import { type AnyProjection, collectionName } from '../../../src/event-sourcing/views/projection.js';
+import { type Projection, collectionName } from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore, StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { realClock } from '../fakes/clock.js';
@@ -46,7 +46,7 @@ export function findLogProblems(events: readonly LogEvent[]): readonly string[] 
 export async function findViewProblems(
   events: readonly LogEvent[],
   readModelStore: ReadModelStore,
-  generationOf: (projection: AnyProjection) => number,
+  generationOf: (projection: Projection) => number,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const streams = byStream(events);

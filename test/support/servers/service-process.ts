@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { packageFile } from '../../../src/package-files.js';
 import { defaultLimits } from '../../../src/security/rates/limits.js';
 import { sendRaw } from '../clients/send-raw.js';
@@ -163,6 +164,16 @@ export function spawnService(options: StartOptions): ServiceProcess {
       return exited;
     },
   };
+}
+
+type Logged = JsonObject & { readonly level: number; readonly msg: string };
+
+/** Returns the lines that the log of a service has in its output. */
+export function loggedIn(output: string): readonly Logged[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Logged);
 }
 
 /** Runs one command of the CLI to its end. */

@@ -56,6 +56,16 @@ export interface SmtpServerOptions {
   readonly onTaken?: (mail: ReceivedMail) => void;
 }
 
+/** Starts a mail server for a test, whose end closes it. */
+export async function givenSmtpServer(
+  t: ExecutionContext,
+  options: SmtpServerOptions = {},
+): Promise<TestSmtpServer> {
+  const server = await startSmtpServer(options);
+  t.teardown(() => server.close());
+  return server;
+}
+
 export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<TestSmtpServer> {
   const { tls = 'none', credentials } = options;
   const mails: ReceivedMail[] = [];

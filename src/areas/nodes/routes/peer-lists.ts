@@ -86,11 +86,11 @@ interface Edition {
   readonly tag: string;
   readonly byId: ReadonlyMap<string, readonly number[]>;
   readonly byAddress: ReadonlyMap<string, readonly number[]>;
-  /** The tags of the lists, by the places that they leave out: `none`, or those of `byId` and `byAddress`. */
+  /** The tags of the lists, by the positions that they leave out: `none`, or those of `byId` and `byAddress`. */
   readonly tags: Map<readonly number[], string>;
 }
 
-/** The whole list as bytes, with the place of each node in it. */
+/** The whole list as bytes, with the position of each node in it. */
 interface Version {
   readonly nodes: ListedNodes;
   readonly checks: number;
@@ -180,14 +180,14 @@ function serialise(document: ListedNode, check: Check | undefined): SerialisedNo
   return { revision: document.revision, check, bytes };
 }
 
-/** Returns the list without the nodes at some places. */
+/** Returns the list without the nodes at some positions. */
 function without(leftOut: readonly number[], { bytes, starts }: Version): Buffer {
   const slices: Buffer[] = [];
   let from = 0;
-  for (const place of [...leftOut, starts.length - 1]) {
-    const end = starts[place] ?? 0;
+  for (const position of [...leftOut, starts.length - 1]) {
+    const end = starts[position] ?? 0;
     if (end > from) slices.push(bytes.subarray(from, end));
-    from = starts[place + 1] ?? end;
+    from = starts[position + 1] ?? end;
   }
   const last = slices.pop()?.subarray(0, -comma.length) ?? Buffer.alloc(0);
   return Buffer.concat([opening, ...slices, last, closing]);
@@ -198,18 +198,18 @@ function openEdition(nodes: ListedNodes): Edition {
   return {
     nodes,
     tag: contentTag(JSON.stringify(covered)),
-    byId: placesBy(covered.map(({ id }) => id)),
-    byAddress: placesBy(covered.map(({ ip_address: address }) => address)),
+    byId: positionsBy(covered.map(({ id }) => id)),
+    byAddress: positionsBy(covered.map(({ ip_address: address }) => address)),
     tags: new Map(),
   };
 }
 
-function placesBy(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
-  const places = new Map<string, number[]>();
-  for (const [place, name] of names.entries()) {
-    const known = places.get(name);
-    if (known === undefined) places.set(name, [place]);
-    else known.push(place);
+function positionsBy(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [position, name] of names.entries()) {
+    const known = positions.get(name);
+    if (known === undefined) positions.set(name, [position]);
+    else known.push(position);
   }
-  return places;
+  return positions;
 }

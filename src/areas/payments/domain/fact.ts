@@ -71,19 +71,17 @@ export const paymentFact = z
   .meta({ id: 'PaymentFact' });
 export type PaymentFact = z.infer<typeof paymentFact>;
 
-/** Returns whether money has moved, or may move back. */
-export function movesMoney({ kind }: PaymentFact): boolean {
-  return kind === 'paid' || kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
+/** A fact of money that has moved, or may move back. */
+export type MoneyFact = Extract<PaymentFact, { kind: 'paid' | 'refund' | 'refunded-in-total' | 'dispute' }>;
+
+export function movesMoney(fact: PaymentFact): fact is MoneyFact {
+  return ['paid', 'refund', 'refunded-in-total', 'dispute'].includes(fact.kind);
 }
 
-/** Returns the money of a fact, or nulls if the fact names none. */
-export function moneyOf(fact: PaymentFact): {
-  readonly amount: number | null;
-  readonly currency: string | null;
-} {
-  return 'amount' in fact
-    ? { amount: fact.amount ?? null, currency: fact.currency ?? null }
-    : { amount: null, currency: null };
+/** Returns the money of a fact or of the data of an event, or nulls if it names none. */
+export function moneyOf(named: PaymentFact | Partial<Money>) {
+  const { amount, currency }: Partial<Money> = 'amount' in named ? named : {};
+  return { amount: amount ?? null, currency: currency ?? null };
 }
 
 /**

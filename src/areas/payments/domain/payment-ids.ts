@@ -17,11 +17,6 @@ export function orderNumber(orderId: string): string {
   return digits;
 }
 
-/** Returns whether a number is ours. */
-export function isOrderNumber(number: string): boolean {
-  return pattern.test(number.toUpperCase());
-}
-
 /** Returns the order's id, or null if the number is not ours. */
 export function parseOrderNumber(number: string): string | null {
   const text = number.toUpperCase();
@@ -75,18 +70,10 @@ export function approvalName(provider: PaymentProviderName, reference: string, e
   return `${provider}-${sha256(JSON.stringify([reference, event]))}`;
 }
 
-/** A report, or one of its notifications. */
-export interface PaymentId {
-  readonly stream: string;
-  readonly revision: number;
-  /** Null: the whole. */
-  readonly index: number | null;
-}
-
 const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})@(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]?))?$/;
 
-/** Parses the id of a payment; null where it is malformed. */
-export function parsePaymentId(id: string): PaymentId | null {
+/** Parses the id of a report, or of one of its notifications (`index`; null: the whole). Null where it is malformed. */
+export function parsePaymentId(id: string) {
   const [, stream, revision, index] = paymentIdPattern.exec(id) ?? [];
   if (stream === undefined) return null;
   return { stream, revision: Number(revision), index: index === undefined ? null : Number(index) };

@@ -1,4 +1,5 @@
 import type { Money } from '../domain/fact.js';
+import type { VerifiedCallback } from './payment-provider.js';
 
 export { PlatformError } from '../domain/platform-error.js';
 
@@ -59,9 +60,6 @@ export interface CaptureRequest {
   readonly idempotencyKey: string;
 }
 
-/** A platform accepted a refund. Its callback confirms the refund and moves the order. */
-export type MadeRefund = { readonly refundId: string; readonly status: 'pending' | 'succeeded' };
-
 /**
  * What the service asks one platform to do. Outgoing calls go through the guarded client: 5 s, no redirect, and a retry
  * has the same idempotency key.
@@ -74,6 +72,56 @@ export interface PaymentMaker {
    * @throws PlatformError
    */
   readonly capture?: (request: CaptureRequest) => Promise<void>;
-  /** Absent: the platform has no call for it, or its credentials are not set. @throws PlatformError */
-  readonly refund?: (request: RefundRequest) => Promise<MadeRefund>;
+  /**
+   * Returns the platform's id of a refund that it took on. Its callback confirms the refund and moves the order. Absent: the platform
+   * has no call for it, or its credentials are not set. @throws PlatformError
+   */
+  readonly refund?: (request: RefundRequest) => Promise<string>;
+  /** By which the service asks what became of payments. Absent: it cannot ask. */
+  readonly asks?: OrderQueries | ReportList;
+}
+
+/** What a platform answers about one order. */
+export type QueriedPayment =
+  /** Facts that its callbacks report, or should have reported. */
+  | { readonly kind: 'reported'; readonly report: VerifiedCallback }
+  /**
+   * The payment was refunded, and the answer does not name the refunds. The payment alone would grant what may have gone
+   * back, so the report tells an operator, where the service knows no refund of the transaction.
+   */
+  | { readonly kind: 'refunded'; readonly transactionId: string | null; readonly report: VerifiedCallback }
+  /** The platform has no payment of the order, or none with an outcome yet. */
+  | { readonly kind: 'unknown' };
+
+/** A refund that the service asked for, under its number. */
+export type AskedForRefund = Pick<RefundRequest, 'orderNumber' | 'transactionId'> & {
+  readonly refundId: string;
+};
+
+/** Questions about one order. */
+export interface OrderQueries {
+  /** @throws PlatformError */
+  query(orderNumber: string): Promise<QueriedPayment>;
+  /** Asks for the state of a refund. `unknown`: the platform has not made it, or not yet. @throws PlatformError */
+  queryRefund(refund: AskedForRefund): Promise<QueriedPayment>;
+}
+
+/** A page of a platform's list. */
+interface ListedReports {
+  /** What its callbacks report, or should have reported. A callback of the same has the same key where that is possible. */
+  readonly reports: readonly VerifiedCallback[];
+  /** The place of the next page; null at the end. */
+  readonly next: string | null;
+}
+
+/** The list of what a platform reported. */
+export interface ReportList {
+  /**
+   * Reads one page of the list. @param after `next` of the page before; null for the first
+   * @throws PlatformError; CommandRejected invalid_request for an `after` of another platform
+   */
+  listReports(
+    period: { readonly from: Date; readonly to: Date },
+    after: string | null,
+  ): Promise<ListedReports>;
 }

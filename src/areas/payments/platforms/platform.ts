@@ -4,7 +4,6 @@ import { KeyDirectoryProblem } from './keys/key-directory.js';
 import type { PaymentMaker } from './payment-maker.js';
 import type { Acknowledgement, PaymentProvider } from './payment-provider.js';
 import type { MakerSurroundings } from './calls/platform-calls.js';
-import type { ListingMaker, QueryingMaker } from './queried-payment.js';
 import { makeSettingReads, type PaymentVariableName, type SettingReads } from './setting-reads.js';
 
 /** A variable of a platform: docs/configuration.md#payment-platforms. */
@@ -23,8 +22,6 @@ export interface Surroundings {
 }
 
 type CallSurroundings = MakerSurroundings & Pick<Surroundings, 'report'>;
-
-type Asking = Pick<QueryingMaker, 'query' | 'queryRefund'> | Pick<ListingMaker, 'listReports'>;
 
 /** All that the service knows of a payment platform. `platforms.ts` lists the descriptors, and all else follows from the list. */
 interface Descriptor<Name extends string, Variable extends PaymentVariableName, Settings, Client> {
@@ -60,7 +57,11 @@ interface Descriptor<Name extends string, Variable extends PaymentVariableName, 
   /** Returns what asks the platform; null without its credentials. Absent: the service asks it for nothing. @throws KeyDirectoryProblem */
   client?(settings: NoInfer<Settings>, surroundings: CallSurroundings): Client | null;
   make?(client: NoInfer<Client>, settings: NoInfer<Settings>, now: () => Date): PaymentMaker;
-  query?(client: NoInfer<Client>, settings: NoInfer<Settings>, now: () => Date): Asking;
+  query?(
+    client: NoInfer<Client>,
+    settings: NoInfer<Settings>,
+    now: () => Date,
+  ): NonNullable<PaymentMaker['asks']>;
 }
 
 /** A platform whose settings are read. */
@@ -117,7 +118,8 @@ export function definePlatform<
         const client = platform.client?.(settings, surroundings) ?? null;
         if (client === null || platform.make === undefined) return null;
         const { now } = surroundings;
-        return { ...platform.make(client, settings, now), ...platform.query?.(client, settings, now) };
+        const asks = platform.query?.(client, settings, now);
+        return { ...platform.make(client, settings, now), ...(asks && { asks }) };
       },
       keyProblem: () => {
         if (keys_directory === undefined) return null;

@@ -66,7 +66,7 @@ export function makeOrderRoutes(
       entityTag: true,
       idempotent: true,
       isGone: async ({ id }, { caller }) => {
-        const found = await orders.find(caller.userId, id);
+        const found = await orders.find(caller, id);
         // The view may not have a new order yet, and no order is removed.
         return found !== null && ['canceled', 'expired'].includes(found.resource.status);
       },
@@ -92,7 +92,7 @@ export function makeOrderRoutes(
       replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { orderId }, caller }) =>
-        current((await orders.find(caller.userId, orderId)) ?? missing('the order does not exist')),
+        current((await orders.find(caller, orderId)) ?? missing('the order does not exist')),
     }),
     route('cancelOrder', `POST ${path}/:orderId/cancel`, {
       summary: 'Cancel an unpaid order',
@@ -115,7 +115,7 @@ export function makeOrderRoutes(
       replies: { 200: json('The order.', orderResource) },
       entityTag: true,
       handler: async ({ params: { projectId, orderId } }) =>
-        current((await orders.findOfProject(projectId, orderId)) ?? missing('the order does not exist')),
+        current((await orders.find({ projectId }, orderId)) ?? missing('the order does not exist')),
     }),
   ];
 }

@@ -2,16 +2,17 @@ import { namedObject } from '../../../validation/fields.js';
 import type { PaymentDeps } from '../deps.js';
 import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { reviewPlace } from '../../../../projections/payments/orders/reader.js';
+import { reviewPosition } from '../../../../projections/payments/orders/reader.js';
 import {
   type UnmatchedResource,
   paymentCallbackResource,
-  unmatchedPlace,
+  unmatchedPosition,
   unmatchedResource,
 } from '../../../../projections/payments/payment-callbacks/reader.js';
 import {
   dismissalRequest,
   orderIdOrNumber,
+  recordRequest,
   reviewCursor,
   unmatchedCursor,
 } from '../commands/deciding/requests.js';
@@ -20,8 +21,9 @@ import {
   reviewResource,
   type ReviewResource,
 } from '../../../../projections/payments/orders/resource.js';
-import { paymentResolution } from '../commands/resources.js';
+import { foundPayments, paymentRecord, paymentResolution } from '../commands/resources.js';
 import { matchesOf, pageOf, pageQueryBy, readPage } from '../../../../projections/paging.js';
+import { transactionId } from '../domain/fact.js';
 import { paymentAction, paymentId } from '../domain/payment.js';
 import { textPattern } from '../../../validation/text.js';
 import { type Route, json, missing, ok, routesOf } from '../../../http/route.js';
@@ -47,11 +49,11 @@ const resolutionRequest = namedObject('PaymentResolutionRequest', {
   note: z.string().min(1).max(1_000).meta({ pattern: textPattern, description: 'Why. It is kept sealed.' }),
 });
 
-/** Makes the routes of payment review (docs/payments/resolving.md#see-and-decide). */
+/** Makes the routes by which operators find payments, decide on them and record one by hand (docs/payments/resolving.md#see-and-decide). */
 export function makePaymentRoutes(
   deps: PaymentCommands & Pick<PaymentDeps, 'paymentCallbacks' | 'orders'>,
 ): readonly Route[] {
-  const { paymentCallbacks, orders, resolvePayment, dismissUnmatched } = deps;
+  const { paymentCallbacks, orders, resolvePayment, dismissUnmatched, findPayments, recordPayment } = deps;
   const route = routesOf({ tag: 'Payments' });
   return [
     route('listUnmatchedPayments', `GET ${path}/unmatched`, {
@@ -64,7 +66,7 @@ export function makePaymentRoutes(
           await readPage<UnmatchedResource>(
             query,
             (page) => paymentCallbacks.unmatched(page),
-            unmatchedPlace,
+            unmatchedPosition,
             matchesOf({ provider, reason }),
           ),
         ),
@@ -78,7 +80,7 @@ export function makePaymentRoutes(
           await readPage<ReviewResource>(
             query,
             (page) => orders.inReview(page),
-            reviewPlace,
+            reviewPosition,
             matchesOf({ provider, reason, order_id }),
           ),
         ),
@@ -126,6 +128,22 @@ export function makePaymentRoutes(
       errors: ['conflict'],
       handler: async ({ params: { paymentId: id }, body: { order_id = null, ...decided }, command }) =>
         ok(await resolvePayment({ id, order_id, ...decided }, command)),
+    }),
+    route('findPayments', `GET ${path}`, {
+      summary: 'Reports of a transaction, and the orders that it pays',
+      request: { query: z.object({ transaction_id: transactionId }) },
+      replies: { 200: json('At most 100 reports, and their orders.', foundPayments) },
+      handler: async ({ query }) => ok(await findPayments(query.transaction_id)),
+    }),
+    route('recordPayment', `POST ${path}/record`, {
+      summary: 'Record a payment that the platform did not report',
+      description:
+        'It is settled by the rules of a callback. The same record again is answered with `known`. A record that cannot be true ' +
+        'beside what the order knows is a conflict.',
+      request: { body: recordRequest },
+      replies: { 200: json('What became of it.', paymentRecord) },
+      errors: ['conflict', 'not_found'],
+      handler: async ({ body, command }) => ok(await recordPayment(body, command)),
     }),
   ];
 }

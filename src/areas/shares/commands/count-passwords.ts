@@ -44,7 +44,8 @@ export function makeCountPasswords(
     for (let atHead = false; !atHead;) {
       const page: LogPage = await eventStore.readAll({ after, limit: pageSize });
       [after, atHead] = [page.cursor, page.atHead];
-      const events = page.events.filter(({ type }) => setsPassword.has(type));
+      // No other event has the field.
+      const events = page.events.filter(({ data }) => 'password_hash' in data);
       for (let first = 0; first < events.length; first += opensAtOnce) {
         await Promise.all(events.slice(first, first + opensAtOnce).map(count));
       }
@@ -81,12 +82,3 @@ export function makeCountPasswords(
     return text === erased ? null : (parsePasswordHash(text)?.pepper ?? null);
   }
 }
-
-/** The events that set a password. */
-const setsPassword: ReadonlySet<string> = new Set([
-  'UserRegistered',
-  'PasswordChanged',
-  'PasswordRehashed',
-  'ShareCreated',
-  'SharePasswordChanged',
-]);

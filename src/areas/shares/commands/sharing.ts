@@ -8,7 +8,6 @@ import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { digestShareToken, makeShareToken } from '../../../keys/codes/share-sessions.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
-import type { TryingClient } from '../../../security/guessing/guard.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { assetAggregate, existingAsset } from '../../assets/domain/asset/asset.js';
 import { checkTag } from '../../assets/domain/asset/changes.js';
@@ -76,7 +75,6 @@ type Options = Pick<HandleOptions, 'expectedRevision'>;
 /** Makes the use cases of members for shares (src/areas/shares/README.md#rules-of-a-share). */
 export function makeSharing(deps: ShareDeps) {
   const { handler, sealer, digests, randomBytes, sharePasswords, shares } = deps;
-  const requireOpenShares = makeRequireOpenShares(deps);
   return {
     /**
      * Shares chosen assets, or those that have a tag when the share is opened. A repeated command returns the share of the first one.
@@ -149,13 +147,24 @@ export function makeSharing(deps: ShareDeps) {
     },
   };
 
+  /** Refuses a share without a password where the project does not allow it. @throws CommandRejected open_shares_off */
+  async function requireOpenShares(projectId: string): Promise<void> {
+    const { state } = await handler.load(projectAggregate, projectId);
+    if (state.status === 'existing' && state.open_shares) return;
+    rejectShare(
+      'open_shares_off',
+      'the project allows no shares without a password; choose a password, or let an owner change the project setting open_shares',
+    );
+  }
+
   /** Hashes and seals a password. Null: the share opens without one. */
   async function hashedPassword(
     address: ShareAddress,
     password: string | null,
   ): Promise<Pick<NewShare, 'password_hash' | 'password_class'>> {
     if (password === null) return { password_hash: null, password_class: passwordClassOf('') };
-    const by = sharerOf(address.projectId);
+    // A new password is hashed in the turn of its project.
+    const by = { ip: '', known: { id: address.projectId, of: address.projectId } };
     const hash = await refuseWhenFull(() => sharePasswords.hash(password, by));
     const password_hash = await seal(address, 'password_hash', hash);
     return { password_hash, password_class: passwordClassOf(password) };
@@ -176,18 +185,6 @@ export function makeSharing(deps: ShareDeps) {
   }
 }
 
-/** Refuses a share without a password where the project does not allow it. @throws CommandRejected open_shares_off */
-function makeRequireOpenShares({ handler }: ShareDeps): (projectId: string) => Promise<void> {
-  return async (projectId) => {
-    const { state } = await handler.load(projectAggregate, projectId);
-    if (state.status === 'existing' && state.open_shares) return;
-    rejectShare(
-      'open_shares_off',
-      'the project allows no shares without a password; choose a password, or let an owner change the project setting open_shares',
-    );
-  };
-}
-
 /** Makes a full queue of share passwords 429, not 503 (src/security/README.md#passwords). @throws TooManyAttempts */
 export async function refuseWhenFull<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -199,9 +196,4 @@ export async function refuseWhenFull<Result>(work: () => Promise<Result>): Promi
       'too many passwords are being checked; wait and try again',
     );
   }
-}
-
-/** Returns in whose turn a new password of a share is hashed: that of its project. */
-function sharerOf(projectId: string): TryingClient {
-  return { ip: '', known: { id: projectId, of: projectId } };
 }

@@ -6,7 +6,7 @@ import { shareAccessResource } from '../../../../projections/shares/share-access
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { missingShare, shareParams, sharePath } from './shares.js';
 import type { ShareCommands } from '../commands/index.js';
-import { checkShareMail } from '../commands/mails/mail-share.js';
+import { checkShareMail, shareMailAddressesMax } from '../commands/mails/mail-share.js';
 import { actingOf } from '../../../http/access/credentials.js';
 import { emailField } from '../../accounts/routes/auth-fields.js';
 
@@ -14,7 +14,7 @@ const shareMail = namedObject('ShareMail', {
   to: z
     .array(emailField)
     .min(1)
-    .max(10)
+    .max(shareMailAddressesMax)
     .describe('Each gets a separate mail, and no address sees another one.'),
   message: z.string().max(2_048).nullable().optional().meta({
     maxLength: 500,

@@ -265,22 +265,18 @@ function parse(stored: StateRecord | null): LeaseRecord | null {
   return recordSchema.safeParse(stored?.value).data ?? null;
 }
 
-/** The leases of all releases and tasks, for operators. */
-export interface LeaseWatch {
-  /** Reads the records. @throws StoreUnavailable */
-  refresh(): Promise<void>;
-  /** Returns the records that the last reads did not show to be left over. */
-  live(): readonly LeaseRecord[];
-}
+export type LeaseWatch = ReturnType<typeof makeLeaseWatch>;
 
+/** Watches the leases of all releases and tasks, for operators. */
 export function makeLeaseWatch(deps: {
   readonly stateStore: Pick<StateStore, 'list'>;
   readonly clock: Clock;
-}): LeaseWatch {
+}) {
   const elapsedMs = makeElapsed(deps.clock);
   let leases: readonly { readonly stored: StateRecord; readonly seen: Sighting }[] = [];
   return {
-    refresh: async () => {
+    /** Reads the records. @throws StoreUnavailable */
+    refresh: async (): Promise<void> => {
       const startedMs = elapsedMs();
       const lists = [feederPrefix, taskPrefix].map((prefix) =>
         deps.stateStore.list(prefix, { limit: 1_000 }),
@@ -290,6 +286,8 @@ export function makeLeaseWatch(deps: {
         return { stored, seen: sight(before?.seen ?? null, stored, startedMs) };
       });
     },
-    live: () => leases.flatMap(({ stored, seen }) => (isGone(seen) ? [] : (parse(stored) ?? []))),
+    /** Returns the records that the last reads did not show to be left over. */
+    live: (): readonly LeaseRecord[] =>
+      leases.flatMap(({ stored, seen }) => (isGone(seen) ? [] : (parse(stored) ?? []))),
   };
 }

@@ -5,7 +5,7 @@ import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, ReadCategory } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
-import { loadCheckpoint, saveCheckpoint } from '../../ports/records.js';
+import { loadCheckpoint, makeSaveCheckpoint } from '../../ports/records.js';
 
 /** Large pages cost less for each event, and the caller serves no request. */
 const pageSize = 1_000;
@@ -55,8 +55,8 @@ export async function catchUp(
   }
 
   async function makeFeed(target: ActiveCollection): Promise<{
-    readonly collection: string;
     readonly pending: ReturnType<typeof makePending>;
+    readonly saveCheckpoint: ReturnType<typeof makeSaveCheckpoint>;
   }> {
     const { collection } = target;
     const quarantine = quarantineOf(readModelStore, collection, (stream) => {
@@ -64,7 +64,10 @@ export async function catchUp(
     });
     // The streams that are quarantined already count too.
     await quarantine.load();
-    return { collection, pending: makePending({ ...deps, quarantine }, target) };
+    return {
+      pending: makePending({ ...deps, quarantine }, target),
+      saveCheckpoint: makeSaveCheckpoint(readModelStore, collection),
+    };
   }
 
   /** Returns the position before which every collection contains the log; null where one has no checkpoint. */
@@ -84,8 +87,6 @@ export async function catchUp(
     for (const { pending } of feeds) await pending.take()();
     if (after === null) return;
     const fingerprint = lastEvent === null ? {} : { fingerprint: fingerprintOf(lastEvent) };
-    for (const { collection } of feeds) {
-      await saveCheckpoint(readModelStore, collection, { logId, position: after, ...fingerprint });
-    }
+    for (const { saveCheckpoint } of feeds) await saveCheckpoint({ logId, position: after, ...fingerprint });
   }
 }

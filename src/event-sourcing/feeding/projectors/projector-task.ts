@@ -1,6 +1,6 @@
 import type { Quarantined } from '../quarantine.js';
 import { countAfter } from '../read-log.js';
-import { isForLackOfRoom } from '../../ports/errors.js';
+import { StoreFull } from '../../ports/errors.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { AnyView } from '../../views/projection.js';
 import { isReached, type ProjectorDeps, type ProjectorProgress, runProjector } from './projector.js';
@@ -63,4 +63,9 @@ export function feedCollection(
     const { isAll } = await countAfter(deps.eventStore, position, staleEventsMax);
     if (isAll && status.position === position) deps.stale?.add(collection);
   }
+}
+
+/** Tells whether a write failed for lack of room, with a known or an unknown outcome. */
+export function isForLackOfRoom(error: Error): boolean {
+  return error instanceof StoreFull || error.cause instanceof StoreFull;
 }

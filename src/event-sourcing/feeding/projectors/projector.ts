@@ -2,7 +2,6 @@ import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { Quarantined } from '../quarantine.js';
 import { followLog, type ConsumerRun } from '../follow-log.js';
 import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
-import type { DocumentWriter } from '../../views/document-writer.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
@@ -16,7 +15,7 @@ export interface ProjectorDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
-  readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
+  readonly documentWriter?: { settled(): Promise<void> };
   /** Receives the collections that lack events because their store has no room. */
   readonly stale?: Set<string>;
 }

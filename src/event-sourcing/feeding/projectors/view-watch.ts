@@ -17,25 +17,11 @@ export interface StalledConsumer {
   readonly forMs: number;
 }
 
-/** Watches how far all views are, by the projectors of this process or the record of another owner. */
-interface ViewWatch {
-  /** Notes what stands still, once a second. @throws StoreUnavailable, StoreDamaged */
-  tick(): Promise<void>;
-  /** Notes up to where a projector of this process has read the log. */
-  readonly noteRead: (position: Position | null) => void;
-  /** Returns whether each view has reached the head of the log at start. */
-  readonly reached: () => boolean;
-  readonly shows: (view: Pick<AnyView, 'name'>, position: Position) => boolean;
-  readonly stalled: () => readonly StalledConsumer[];
-  readonly lagMs: (projection: AnyView) => number;
-  /** Returns the position up to which the live collection contains the log, as this process knows it. */
-  readonly positionOf: (projection: AnyView) => Position | null;
-}
-
 const stalledAfterMs = 15_000;
 /** A process that does not feed reads the head of the log every fifth tick. */
 const headTicks = 5;
 
+/** Watches how far all views are, by the projectors of this process or the record of another owner. */
 export function makeViewWatch(deps: {
   readonly generations: Generations;
   readonly lease: Lease;
@@ -46,7 +32,7 @@ export function makeViewWatch(deps: {
   readonly stale?: ReadonlySet<string>;
   /** Returns the status of a collection's projector in this process. */
   readonly statusOf: (collection: string) => ProjectionStatus | null;
-}): ViewWatch {
+}) {
   const { generations, lease, clock, startHead, statusOf } = deps;
   const { projections } = generations;
   const elapsedMs = makeElapsed(clock);
@@ -67,7 +53,8 @@ export function makeViewWatch(deps: {
   let isChecked = false;
 
   return {
-    tick: async () => {
+    /** Notes what stands still, once a second. @throws StoreUnavailable, StoreDamaged */
+    tick: async (): Promise<void> => {
       await checkLog();
       ticks += 1;
       // The owner knows the log by its projectors. An owner that reads no more says nothing of it.
@@ -76,18 +63,21 @@ export function makeViewWatch(deps: {
       noteReady(views);
       noteStandstill(views);
     },
+    /** Notes up to where a projector of this process has read the log. */
     noteRead,
-    reached: () => {
+    /** Returns whether each view has reached the head of the log at start. */
+    reached: (): boolean => {
       if (ready.size < projections.length) noteReady(projections.map(look));
       return ready.size === projections.length;
     },
-    shows: ({ name }, position) => {
+    shows: ({ name }: Pick<AnyView, 'name'>, position: Position): boolean => {
       const projection = projections.find((candidate) => candidate.name === name);
       return projection !== undefined && isReached(look(projection).position, position);
     },
-    positionOf: (projection) => look(projection).position,
-    lagMs: (projection) => look(projection).lagMs,
-    stalled: () =>
+    /** Returns the position up to which the live collection contains the log, as this process knows it. */
+    positionOf: (projection: AnyView) => look(projection).position,
+    lagMs: (projection: AnyView) => look(projection).lagMs,
+    stalled: (): readonly StalledConsumer[] =>
       [...noted]
         // Up to the last note: while the stores cannot be read, nothing shows whether a consumer stands still.
         .map(([consumer, { sinceMs, notedMs }]) => ({ consumer, forMs: notedMs - sinceMs }))

@@ -3,13 +3,7 @@ import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
-import {
-  type VersionedRecord,
-  getRecord,
-  getRecords,
-  loadCheckpoint,
-  putRecord,
-} from '../../ports/records.js';
+import { type NamedRecord, getRecord, getRecords, loadCheckpoint, putRecord } from '../../ports/records.js';
 
 /** A newer release may add fields. An older process reads past them, and keeps them when it changes the record. */
 const recordSchema = z
@@ -193,7 +187,7 @@ export function makeGenerations(deps: {
 
   function parse(
     projection: AnyView,
-    stored: VersionedRecord | null,
+    stored: NamedRecord | null,
   ): { readonly record: GenerationRecord; readonly version: bigint } {
     if (stored === null && entries.has(projection.name)) {
       throw new StoreDamaged(

@@ -2,12 +2,11 @@ import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type GenerationRecord, type Generations, registryStaleAfterMs } from './generations.js';
-import { type AnyView, collectionName, isTally } from '../projection.js';
+import { type AnyView, collectionName, isTally, totalOf } from '../projection.js';
 import { isReached } from '../../feeding/projectors/projector.js';
 import type { ReadModelStore, StoredDocument } from '../../ports/read-model-store.js';
 import { dropGeneration } from './prune-views.js';
 import { isDeepStrictEqual } from 'node:util';
-import { totalOf } from '../totals.js';
 
 /**
  * The least duration of each phase of a rebuild. It is longer than a process uses a stale registry, so in the next phase
@@ -52,11 +51,6 @@ export async function dropOrphanedGenerations(
   }
 }
 
-interface RebuildSupervisor {
-  /** Carries on the rebuild of the view, as far as it can go now. @throws StoreUnavailable */
-  carryOn(projection: AnyView): Promise<void>;
-}
-
 /**
  * Makes the supervisor that carries rebuilds on. The process that feeds the view calls it each second. Two processes that
  * do so at once are harmless, because the record changes by compare-and-set. A wait starts when this process first sees
@@ -73,12 +67,13 @@ export function makeRebuildSupervisor(
     ) => { readonly state: string; readonly position: Position | null } | null;
   },
   onRebuilt: (collection: string, differences: Differences) => void,
-): RebuildSupervisor {
+) {
   const { generations, eventStore, readModelStore, clock, statusOf } = deps;
   const sightings = new Map<string, Sighting>();
 
   return {
-    carryOn: async (projection) => {
+    /** Carries on the rebuild of the view, as far as it can go now. @throws StoreUnavailable */
+    carryOn: async (projection: AnyView): Promise<void> => {
       const phase = phaseOf(generations.record(projection));
       if (phase === null) {
         sightings.delete(projection.name);

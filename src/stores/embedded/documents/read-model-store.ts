@@ -42,7 +42,7 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       for (const [index, request] of requests.entries()) {
         const [kind, collection] = request;
         if (kind !== 'write' && kind !== 'drop') continue;
-        rest.refresh();
+        rest = rest?.refresh() ?? setTimeout(moveOn, restMs).unref();
         changes.set(collection, (changes.get(collection) ?? 0) + 1);
         if (kind === 'drop') cache.forgetAll();
         else if (collection !== recordsCollection)
@@ -50,10 +50,12 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       }
     },
   });
-  const rest = setTimeout(() => {
+  // It begins with the first write: a start that is refused changes nothing.
+  let rest: NodeJS.Timeout | undefined;
+  const moveOn = (): void => {
     // A file that takes no write keeps them where they are.
     writer.write(['move on'], 0).catch(() => undefined);
-  }, restMs).unref();
+  };
   const stopScrub = startScrub(join(context.directory, readModelsFormat.fileName), (damage) => {
     writer.giveUp(damage);
   });

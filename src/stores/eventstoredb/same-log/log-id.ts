@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { EventMetadata, NewEvent, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
@@ -24,7 +25,7 @@ const stampSchema = z.object({
  */
 export function makeLogId(
   store: Pick<EventStore, 'read' | 'append' | 'readAll'>,
-  deps: { readonly newId: () => string; readonly now: () => Date },
+  now: () => Date,
 ): () => Promise<string> {
   let known: Promise<string> | null = null;
   return () =>
@@ -42,7 +43,7 @@ export function makeLogId(
       // A process appends events only after the stamp. So the events of one that was faster show its stamp, too.
       return (await stored()) ?? refuse('it has events of this service, and no stamp before them');
     }
-    const event = makeLogStamp(deps.newId(), deps.now());
+    const event = makeLogStamp(randomUUID(), now());
     try {
       await store.append(logIdStream, 'no-stream', [event]);
       return event.id;

@@ -1,10 +1,10 @@
 import test from 'ava';
+import { changeCodeOf } from '../../../support/given/mailed-codes.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { revertibleMs } from '../../../../src/areas/accounts/domain/user/former-addresses.js';
-import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import {
   finishEmailChanges,
   releaseLeftAddresses,
@@ -26,13 +26,7 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   const events = () => logOf(stores);
   const typesAfter = async (count: number) => typesOf(await events()).slice(count);
   /** Returns the code of the change that was requested last. */
-  const mailedCode = async (userId: string) => {
-    const { state } = await stores.handler.load(userAggregate, userId);
-    const change = state.status === 'registered' ? state.emailChange : null;
-    if (change === null) throw new Error('no change was requested');
-    const { change_id: issue_id, code_key_id: kid, email_digest } = change;
-    return commands.addressChangeCodes.codeFor({ kid, issue_id, email_digest });
-  };
+  const mailedCode = (userId: string) => changeCodeOf({ commands, stores }, userId);
   const reactions = [
     finishEmailChanges(commands),
     releaseLeftAddresses({ ...commands, clock: stores.clock }),

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { logOf } from '../../../support/given/log.js';
 import { CommandRejected, OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
@@ -22,10 +23,6 @@ async function given(wrap?: (store: EventStore) => EventStore) {
   const stores = await givenStores(wrap === undefined ? {} : { wrap });
   const digest = stores.digests.email('ada@example.com');
   return { stores, digest, ...givenCommands(stores) };
-}
-
-async function logOf({ eventStore }: { eventStore: EventStore }) {
-  return (await eventStore.readAll({ after: null, limit: 500 })).events;
 }
 
 test('A registration returns the user and valid tokens', async (t) => {

@@ -14,13 +14,11 @@ import {
   loginCodeWithheld,
 } from '../../../support/examples/login-code.js';
 import { userId } from '../../../support/examples/ids.js';
-import { eventTime } from '../../../support/given/given-events.js';
+import { recordedAt } from '../../../support/given/given-events.js';
 import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const issued = loginCodeIssued(issue_id);
-/** Returns when the store recorded the nth given event, in its test time. */
-const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 
 const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
   ({
@@ -33,7 +31,7 @@ const issue = (id: string, now: Date, requester: Requester = 'unknown') =>
     expires_at: issued.data.expires_at,
     now,
   }) as const;
-const use = (matches: boolean, now = recorded(0), id = issue_id, requester: Requester = 'unknown') =>
+const use = (matches: boolean, now = recordedAt(0), id = issue_id, requester: Requester = 'unknown') =>
   ({ type: 'Use', requester, compared: [{ issue_id: id, matches }], now }) as const;
 
 const decide = (
@@ -42,25 +40,25 @@ const decide = (
 ) => loginCodeAggregate.decider.decide(command, given(loginCodeAggregate, ...events).state);
 
 testDecisions(loginCodeAggregate, {
-  'A command issues one code': [[[], issue(issue_id, recorded(0)), [issued]]],
+  'A command issues one code': [[[], issue(issue_id, recordedAt(0)), [issued]]],
 });
 
 test('An address gets one code a minute, to the millisecond, and an earlier request changes nothing', (t) => {
   const again = loginCodeIssued(laterIssueId);
-  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 59_999))), []);
-  t.deepEqual(decide([issued], issue(laterIssueId, recorded(0, 60_000))), [again]);
+  t.deepEqual(decide([issued], issue(laterIssueId, recordedAt(0, 59_999))), []);
+  t.deepEqual(decide([issued], issue(laterIssueId, recordedAt(0, 60_000))), [again]);
 });
 
 test('A request for an address without an account counts at the limits, and leaves an earlier code as it is', (t) => {
   const withhold = (now: Date) => ({ type: 'Withhold', requester: 'unknown', now }) as const;
   given(loginCodeAggregate)
-    .when(withhold(recorded(0)))
+    .when(withhold(recordedAt(0)))
     .then(t, loginCodeWithheld);
   given(loginCodeAggregate, loginCodeWithheld)
-    .when(withhold(recorded(0, 59_999)))
+    .when(withhold(recordedAt(0, 59_999)))
     .thenNothing(t);
-  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recorded(0, 59_999))), []);
-  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recorded(0, 60_000))), [issued]);
+  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recordedAt(0, 59_999))), []);
+  t.deepEqual(decide([loginCodeWithheld], issue(issue_id, recordedAt(0, 60_000))), [issued]);
   t.is(given(loginCodeAggregate, issued, loginCodeWithheld).state.unknown.issue?.issue_id, issue_id);
 });
 
@@ -68,12 +66,12 @@ test('An address gets six codes an hour', (t) => {
   const ids = Array.from({ length: 6 }, (_, index) => issue_id.replace(/..$/, `7${index}`));
   // The store records them a second apart.
   const six = ids.map((id) => loginCodeIssued(id));
-  t.deepEqual(decide(six, issue(laterIssueId, recorded(0, 3_599_999))), []);
-  t.is(decide(six, issue(laterIssueId, recorded(0, 3_600_000))).length, 1);
-  t.is(decide(six.slice(1), issue(laterIssueId, recorded(5, 60_000))).length, 1);
+  t.deepEqual(decide(six, issue(laterIssueId, recordedAt(0, 3_599_999))), []);
+  t.is(decide(six, issue(laterIssueId, recordedAt(0, 3_600_000))).length, 1);
+  t.is(decide(six.slice(1), issue(laterIssueId, recordedAt(5, 60_000))).length, 1);
   // The state drops the first of seven codes, and the other six still count.
   const seven = [...six, loginCodeIssued(laterIssueId)];
-  t.deepEqual(decide(seven, issue(issue_id.replace(/..$/, '88'), recorded(1, 3_599_999))), []);
+  t.deepEqual(decide(seven, issue(issue_id.replace(/..$/, '88'), recordedAt(1, 3_599_999))), []);
 });
 
 test('The right code is refused after five wrong ones', (t) => {
@@ -88,13 +86,13 @@ test('The right code is refused after five wrong ones', (t) => {
 test('Only the newest code counts', (t) => {
   const world = given(loginCodeAggregate, issued, loginCodeIssued(laterIssueId));
   world.when(use(true)).thenRejected(t, 'login_code_refused');
-  t.is(decide([issued, loginCodeIssued(laterIssueId)], use(true, recorded(1), laterIssueId)).length, 1);
+  t.is(decide([issued, loginCodeIssued(laterIssueId)], use(true, recordedAt(1), laterIssueId)).length, 1);
   // The failures of the older code do not count against the newer one.
   const failed = [issued, ...Array.from({ length: 5 }, () => attemptFailed), loginCodeIssued(laterIssueId)];
-  t.is(decide(failed, use(true, recorded(6), laterIssueId)).length, 1);
+  t.is(decide(failed, use(true, recordedAt(6), laterIssueId)).length, 1);
   const { state } = given(loginCodeAggregate, ...failed, attemptFailed, loginCodeUsed);
   t.true(
-    state.unknown.issue !== null && isIssueOpen(state.unknown.issue, 'unknown', recorded(6)),
+    state.unknown.issue !== null && isIssueOpen(state.unknown.issue, 'unknown', recordedAt(6)),
     'the events of the older code do not change the newer one',
   );
 });

@@ -6,15 +6,12 @@ import {
   sessionAggregate,
 } from '../../../../src/areas/accounts/domain/session/session.js';
 import { rotatedTo, sessionRevoked, sessionStarted, tokenDigest } from '../../../support/examples/session.js';
-import { eventTime, firstEventAt, recordEvents } from '../../../support/given/given-events.js';
+import { recordedAt, firstEventAt, recordEvents } from '../../../support/given/given-events.js';
 import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
 const start = { type: 'Start', start: sessionStarted.data } as const;
 const revoke = { type: 'Revoke', reason: 'signed_out' } as const;
-
-/** Returns when the store recorded the nth given event, in its test time. */
-const recorded = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 
 const refresh = (generation: number, now: Date, digest = tokenDigest(generation)) => {
   const { data } = rotatedTo(generation + 1);
@@ -42,7 +39,7 @@ testDecisions(sessionAggregate, {
   'A session is revoked once': [[[sessionStarted], revoke, [sessionRevoked]]],
   'A session that never started cannot be revoked': [[[], revoke, 'session_not_found']],
   'The current refresh token is replaced, and the repeated command changes nothing': [
-    [[sessionStarted], refresh(1, recorded(0)), [rotatedTo(2)]],
+    [[sessionStarted], refresh(1, recordedAt(0)), [rotatedTo(2)]],
   ],
 });
 
@@ -71,30 +68,30 @@ test('A request that waited is judged by the time of its arrival', (t) => {
   const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
   const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
   if (stored === undefined) return t.fail();
-  const late = sessionAggregate.codec.decode({ ...stored, recordedAt: recorded(1, requestMsMax) });
+  const late = sessionAggregate.codec.decode({ ...stored, recordedAt: recordedAt(1, requestMsMax) });
   const later = sessionAggregate.decider.evolve(state, late);
-  t.deepEqual(sessionAggregate.decider.decide(refresh(1, recorded(0)), later), []);
+  t.deepEqual(sessionAggregate.decider.decide(refresh(1, recordedAt(0)), later), []);
   return undefined;
 });
 
-const skipping = { ...refresh(2, recorded(1)), successor: refresh(3, recorded(1)).successor };
+const skipping = { ...refresh(2, recordedAt(1)), successor: refresh(3, recordedAt(1)).successor };
 
 testDecisions(sessionAggregate, {
   'A token of a future generation or with another digest does not belong to the session': [
-    [[sessionStarted, rotatedTo(2)], refresh(3, recorded(1)), 'refresh_token_unknown'],
-    [[sessionStarted, rotatedTo(2)], refresh(2, recorded(1), tokenDigest(9)), 'refresh_token_unknown'],
+    [[sessionStarted, rotatedTo(2)], refresh(3, recordedAt(1)), 'refresh_token_unknown'],
+    [[sessionStarted, rotatedTo(2)], refresh(2, recordedAt(1), tokenDigest(9)), 'refresh_token_unknown'],
     [[sessionStarted, rotatedTo(2)], skipping, 'refresh_token_unknown'],
   ],
 });
 
 test('A replaced token with another digest ends the session at once', (t) => {
-  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recorded(1), tokenDigest(9))), ends(1));
+  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recordedAt(1), tokenDigest(9))), ends(1));
 });
 
 testDecisions(sessionAggregate, {
   'A revoked session refuses every refresh': [
-    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(2, recorded(2)), 'session_over'],
-    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(1, recorded(2)), 'session_over'],
+    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(2, recordedAt(2)), 'session_over'],
+    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(1, recordedAt(2)), 'session_over'],
   ],
 });
 
@@ -113,27 +110,27 @@ const strengthened = (generation: number) => {
 
 test('Strengthening replaces the refresh token and keeps the link of the new one', (t) => {
   given(sessionAggregate, sessionStarted)
-    .when(strengthen(2, recorded(0)))
+    .when(strengthen(2, recordedAt(0)))
     .then(t, strengthened(2));
   const { state } = given(sessionAggregate, sessionStarted, strengthened(2));
   t.like(state, { status: 'started', amr: ['pwd', 'otp'], refresh: { refresh_generation: 2, link } });
   // The command did not present the predecessor, but the predecessor may be within its grace.
-  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs))), []);
+  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recordedAt(1, refreshGraceMs))), []);
   t.deepEqual(
-    decide([sessionStarted, strengthened(2)], refresh(1, recorded(1, refreshGraceMs + 1))),
+    decide([sessionStarted, strengthened(2)], refresh(1, recordedAt(1, refreshGraceMs + 1))),
     ends(1),
   );
   // and so may the one before it, although its successor was never used.
   const twice = [sessionStarted, rotatedTo(2), strengthened(3)];
-  t.deepEqual(decide(twice, refresh(1, recorded(2, refreshGraceMs))), []);
-  t.deepEqual(decide(twice, refresh(1, recorded(2, refreshGraceMs + 1))), ends(1));
+  t.deepEqual(decide(twice, refresh(1, recordedAt(2, refreshGraceMs))), []);
+  t.deepEqual(decide(twice, refresh(1, recordedAt(2, refreshGraceMs + 1))), ends(1));
 });
 
 testDecisions(sessionAggregate, {
   'Strengthening after a concurrent refresh is refused, so that it is decided again': [
-    [[sessionStarted, rotatedTo(2)], strengthen(2, recorded(1)), 'refresh_token_superseded'],
+    [[sessionStarted, rotatedTo(2)], strengthen(2, recordedAt(1)), 'refresh_token_superseded'],
   ],
   'An ended session is not strengthened': [
-    [[sessionStarted, sessionRevoked], strengthen(2, recorded(1)), 'session_over'],
+    [[sessionStarted, sessionRevoked], strengthen(2, recordedAt(1)), 'session_over'],
   ],
 });

@@ -17,11 +17,9 @@ import {
 } from '../../../support/examples/user.js';
 import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
-import { eventTime } from '../../../support/given/given-events.js';
+import { recordedAt, eventTime } from '../../../support/given/given-events.js';
 
 const thirdDigest = 'ef'.repeat(32);
-/** Returns when the store recorded the event at this index of the stream. */
-const recordedAt = (index: number) => new Date(Date.parse(eventTime(index)) + 5);
 const later = (ms: number, from = recordedAt(1)) => new Date(from.getTime() + ms);
 
 const request: UserCommand = {

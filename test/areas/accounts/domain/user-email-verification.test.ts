@@ -13,7 +13,7 @@ import {
 } from '../../../support/examples/user.js';
 import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
-import { eventTime } from '../../../support/given/given-events.js';
+import { recordedAt } from '../../../support/given/given-events.js';
 
 const verification_id = change_id;
 const expiresAt = new Date('2026-01-03T03:04:05.000Z');
@@ -44,8 +44,6 @@ const request = (now: Date, id = otherChangeId): UserCommand => ({
   issue: { ...issue, verification_id: id },
   now,
 });
-/** The store's recorded time of the event at this index, and ms after it. */
-const later = (index: number, ms: number) => new Date(Date.parse(eventTime(index)) + 5 + ms);
 
 testDecisions(userAggregate, {
   'A proof by a session that has ended is refused, also after the sign-in that ended it': [
@@ -64,7 +62,7 @@ test('Five attempts use a code up, and its time ends it', (t) => {
     [attempted],
   );
   given(userAggregate, userRegistered, requested, ...tried(5))
-    .when(attempt(later(1, 0)))
+    .when(attempt(recordedAt(1)))
     .thenRejected(t, 'code_attempts_used');
   given(userAggregate, userRegistered, requested)
     .when(attempt(expiresAt))
@@ -78,15 +76,15 @@ testDecisions(userAggregate, {
     [[userRegistered, requested], { ...markMailed, verification_id: otherChangeId }, []],
   ],
   'A proved address gets no code, and a code of an earlier address proves nothing': [
-    [[userRegistered, requested, emailVerified], request(later(1, 60_000)), 'address_proved'],
+    [[userRegistered, requested, emailVerified], request(recordedAt(1, 60_000)), 'address_proved'],
     [
       [userRegistered, requested, emailChangeRequested, emailChanged],
-      attempt(later(3, 0)),
+      attempt(recordedAt(3)),
       'email_verification_not_pending',
     ],
     [
       [userRegistered],
-      { ...request(later(1, 0)), email_digest: otherDigest } as UserCommand,
+      { ...request(recordedAt(1)), email_digest: otherDigest } as UserCommand,
       'address_changed',
     ],
   ],
@@ -99,7 +97,7 @@ testDecisions(userAggregate, {
           change_id,
           email_digest: otherDigest,
           code_key_id: 'c1',
-          now: later(3, 0),
+          now: recordedAt(3),
         },
         'email_change_not_pending',
       ],

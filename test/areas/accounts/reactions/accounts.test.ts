@@ -1,4 +1,5 @@
 import test from 'ava';
+import { pluck } from '../../../support/given/pluck.js';
 import { mailEmailVerifications } from '../../../../src/areas/accounts/commands/email/email-verification.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
@@ -94,10 +95,7 @@ for (const cause of ['the first proof by a sign-in', 'a ban'] as const) {
     if (state.status !== 'existing') return t.fail();
     t.deepEqual(state.api_keys, []);
     const left = cause === 'a ban' ? [userId, friend] : [userId];
-    t.deepEqual(
-      state.members.map(({ user_id }) => user_id),
-      left,
-    );
+    t.deepEqual(pluck(state.members, 'user_id'), left);
     const { revision } = await stores.handler.load(projectAggregate, project.id);
     await serve(other, makeReaction(true));
     t.is((await stores.handler.load(projectAggregate, project.id)).revision, revision);

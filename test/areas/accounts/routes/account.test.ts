@@ -1,5 +1,5 @@
 import test from 'ava';
-import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
+import { changeCodeOf } from '../../../support/given/mailed-codes.js';
 import { otherThan } from '../../../support/fakes/authenticator-app.js';
 import { answered } from '../../../support/clients/passkey-calls.js';
 import { givenContext } from '../../../support/given/given-stores.js';
@@ -23,13 +23,9 @@ function patch(
 }
 
 /** Returns the code that was mailed to the new address of an account. @param address the account's current address */
-async function mailedCode({ commands, stores }: TestService, address: string): Promise<string> {
-  const userId = (await commands.findAccount(stores.digests.email(address)))?.userId ?? '';
-  const { state } = await stores.handler.load(userAggregate, userId);
-  const change = state.status === 'registered' ? state.emailChange : null;
-  if (change === null) throw new Error('nothing was mailed');
-  const { change_id: issue_id, code_key_id: kid, email_digest } = change;
-  return commands.addressChangeCodes.codeFor({ kid, issue_id, email_digest });
+async function mailedCode(service: TestService, address: string): Promise<string> {
+  const account = await service.commands.findAccount(service.stores.digests.email(address));
+  return changeCodeOf(service, account?.userId ?? '');
 }
 
 test('A nickname changes only if the tag of the read is current', async (t) => {

@@ -2,13 +2,11 @@ import test from 'ava';
 import { z } from 'zod';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
-import { publicAccess } from '../../../../src/http/access/access.js';
-import { noBody, noParams, noQuery } from '../../../../src/http/route-spec.js';
-import { makeRoute } from '../../../../src/http/route.js';
 import { startTestHttp } from '../../../support/clients/http-app.js';
 import { nodeId as unknownId } from '../../../support/examples/ids.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { agentSecret, startTestService } from '../../../support/servers/http-service.js';
+import { testRoute } from '../../../support/clients/test-route.js';
 
 const headers = { 'x-agent-secret': agentSecret };
 const peers = '/api/v1/internal/peer-list?node_id=none';
@@ -146,17 +144,8 @@ test('A check is 503 and counts nothing while the state store is away', async (t
 
 test('A reply 304 does not ask for the bytes of a body that is made late', async (t) => {
   let asked = 0;
-  const route = makeRoute({
-    ...{
-      method: 'GET',
-      path: '/late',
-      name: 'getLate',
-      tag: 'Tests',
-      summary: 'A late body',
-      entityTag: true,
-    },
-    access: publicAccess,
-    request: { params: noParams, query: noQuery, body: noBody },
+  const route = testRoute('GET /late', {
+    entityTag: true,
     replies: { 200: { description: 'The body.', schema: z.strictObject({}) } },
     handler: () => ({
       status: 200,

@@ -20,6 +20,7 @@ import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { pluck } from '../../../support/given/pluck.js';
+import { serveReaction } from '../../../support/given/serve-reaction.js';
 import { aPayment, aReport, anOrder } from '../../../support/given/an-order.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 
@@ -95,9 +96,7 @@ async function givenApproved({ isRegistered = true, project = null as string | n
       perform,
       conclude,
       /** Serves each open event once. */
-      react: async () => {
-        for (const event of await open()) await conclude(event, await perform(event));
-      },
+      react: () => serveReaction(reaction, of),
     };
   };
   return {

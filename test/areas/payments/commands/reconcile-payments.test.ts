@@ -8,12 +8,7 @@ import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkou
 import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { PlatformError } from '../../../../src/areas/payments/domain/platform-error.js';
-import type { PaymentMaker } from '../../../../src/areas/payments/platforms/payment-maker.js';
-import type {
-  ListingMaker,
-  QueriedPayment,
-  QueryingMaker,
-} from '../../../../src/areas/payments/platforms/queried-payment.js';
+import type { PaymentMaker, QueriedPayment } from '../../../../src/areas/payments/platforms/payment-maker.js';
 import { digest } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { partial } from '../../../support/fakes/partial.js';
@@ -28,6 +23,7 @@ const context = () => givenContext(1, time);
 const period = { from: new Date(0), to: time, after: null };
 const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a${String(n).padStart(3, '0')}`;
 const unused = () => Promise.reject(new Error('this test does not call it'));
+const queries = { query: unused, queryRefund: unused };
 
 /** Makes the command over `count` orders of WeChat Pay. @param query what the platform answers about the nth order */
 async function givenOrders(
@@ -38,10 +34,12 @@ async function givenOrders(
   const { handler } = await givenStores();
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
   const accepted: string[] = [];
-  const maker: QueryingMaker = {
+  const maker: PaymentMaker = {
     makePayment: unused,
-    queryRefund: async () => Promise.resolve(queryRefund()),
-    query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
+    asks: {
+      queryRefund: async () => Promise.resolve(queryRefund()),
+      query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
+    },
   };
   const reconcile = makeReconcilePayments({
     handler,
@@ -170,7 +168,7 @@ test('A failure that is not of the platform ends the call', async (t) => {
 
 /** Makes the daily run of makers over a clock that the test moves. `next` says where a call ends. */
 async function givenDaily(
-  makers: Readonly<Record<string, Partial<PaymentMaker & QueryingMaker & ListingMaker>>>,
+  makers: Readonly<Record<string, Partial<PaymentMaker>>>,
   next: (calls: number) => string | null,
 ) {
   const { stateStore } = await givenStores();
@@ -190,7 +188,7 @@ async function givenDaily(
 
 test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
   // given a platform whose runs never end
-  const { clock, asked, look } = await givenDaily({ wechatpay: { query: unused } }, idOf);
+  const { clock, asked, look } = await givenDaily({ wechatpay: { asks: queries } }, idOf);
   await look();
 
   // when it is asked again within the day, then the run goes on
@@ -215,8 +213,8 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
 
 test('Each platform that lists its reports or can be asked about an order is asked once a day, and no other', async (t) => {
   const makers = {
-    stripe: { listReports: unused },
-    wechatpay: { query: unused },
+    stripe: { asks: { listReports: unused } },
+    wechatpay: { asks: queries },
     epay: { makePayment: unused },
   };
   const { clock, asked, look } = await givenDaily(makers, () => null);

@@ -176,6 +176,13 @@ const pairs: readonly (readonly [string, PaymentFact, PaymentFact, Seen, (readon
   ['failure over success', refundOf('succeeded', 300), refundOf('failed', 300), { refunded: 0 }],
   ['success over pending', refundOf('pending', 300), refundOf('succeeded', 300), { refunded: 300 }],
   ['the larger refund', refundOf('succeeded', 300), refundOf('succeeded', 400), { refunded: 400 }],
+  [
+    'a reversal over a later refund of its id',
+    refundOf('reversed', 300),
+    refundOf('succeeded', 300),
+    { status: 'disputed', refunded: 0 },
+    [1, 2],
+  ],
   ['the later total', totalOf(400), totalOf(300), { refunded: 300 }, [1, 2]],
   ['the larger total', totalOf(300), totalOf(400), { refunded: 400 }],
   // Stripe's times are whole seconds, and it reports no total when a refund fails.

@@ -16,11 +16,9 @@ import {
   projectCreated,
 } from '../../../support/examples/project.js';
 import { testDecisions } from '../../../support/given/decisions.js';
-import { eventTime } from '../../../support/given/given-events.js';
+import { recordedAt } from '../../../support/given/given-events.js';
 
 const [friend, helper, late, honest] = [otherUserId, memberId(1), memberId(2), memberId(3)];
-/** When the store recorded the event at this index. */
-const recordedAt = (index: number) => new Date(Date.parse(eventTime(index)) + 5);
 const inviteId = (id: string) => id.replace('019b7d00', '019b7d0f');
 
 const invited = (id: string, by: string, role: Role = 'editor'): ProjectEvent => ({

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { pluck } from '../../../support/given/pluck.js';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { answered } from '../../../support/clients/passkey-calls.js';
@@ -174,11 +175,7 @@ test('An offer and an invitation of an owner end after 30 days, and can then be 
   const ownerNow = await login('owner');
   for (const of of [victimNow, bobNow]) t.deepEqual(await invitations(of), []);
   const { items } = (await send('GET', `${url}/members`, ownerNow)).json as { items: { status: string }[] };
-  t.deepEqual(
-    items.map(({ status }) => status),
-    ['active', 'active'],
-    'the expired ones are not shown',
-  );
+  t.deepEqual(pluck(items, 'status'), ['active', 'active'], 'the expired ones are not shown');
   t.is((await add('victim', 'owner', ownerNow)).status, 201);
   t.like((await send('PATCH', `${url}/members/${bobId}`, ownerNow, { role: 'owner' })).json, {
     status: 'offered',

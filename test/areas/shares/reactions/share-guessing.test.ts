@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { makeMailShareGuessing } from '../../../../src/areas/shares/commands/mails/mail-share-guessing-reaction.js';
+import { makeMailShareGuessing } from '../../../../src/areas/shares/commands/mails/mail-sharer.js';
 import { projectId } from '../../../support/examples/ids.js';
 import { shareCreated } from '../../../support/examples/share.js';
 import { appendEvents } from '../../../support/given/append-events.js';

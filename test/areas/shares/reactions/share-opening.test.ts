@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   makeMailShareOpening,
   makeRequestOpeningNotices,
-} from '../../../../src/areas/shares/commands/mails/mail-share-opening-reaction.js';
+} from '../../../../src/areas/shares/commands/mails/mail-sharer.js';
 import type { CommandHandler } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAccessAggregate } from '../../../../src/areas/shares/domain/share-access/share-access.js';

@@ -222,7 +222,8 @@ function granted(order: PlacedOrder): PlacedOrder {
   return marked;
 }
 
-function place({ id: _id, ...order }: Scene['orders'][number]): OrderState {
+/** Places an order of a scene. */
+export function place({ id: _id, ...order }: Scene['orders'][number]): OrderState {
   const command = {
     type: 'Place',
     user_id: userId,
@@ -234,7 +235,8 @@ function place({ id: _id, ...order }: Scene['orders'][number]): OrderState {
   return decided(orderAggregate.decider.initialState, command);
 }
 
-function decided(state: OrderState, command: OrderCommand): OrderState {
+/** Returns the order after a command. */
+export function decided(state: OrderState, command: OrderCommand): OrderState {
   return orderAggregate.decider.decide(command, state).reduce(evolve, state);
 }
 

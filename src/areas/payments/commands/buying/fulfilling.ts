@@ -132,9 +132,9 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
     const marked = stepContext(context, `mark/${revision}`);
     if (step === 'mark') return { order: revisionOf(await handler.handle(ofOrder, mark, marked, { load })) };
     if (recipient.status === 'gone') {
-      const command = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
-      const told = await handler.handle(ofOrder, command, stepContext(context, `gone/${revision}`), { load });
-      return { order: revisionOf(told) };
+      const gone = { type: 'MarkRecipientGone', reason: recipient.reason } as const;
+      const step = stepContext(context, `gone/${revision}`);
+      return { order: revisionOf(await handler.handle(ofOrder, gone, step, { load })) };
     }
     const { grant, user_id, project_id } = order;
     const stepped = stepContext(context, `${step}/${recipient.revision}`);
@@ -149,17 +149,13 @@ export function makeFulfilling({ handler }: Pick<PaymentDeps, 'handler'>) {
         step === 'grant'
           ? ({ type: 'GrantCapacity', source, bytes } as const)
           : ({ type: 'RevokeCapacity', source } as const);
-      return {
-        recipient: revisionOf(await handler.handle(userAggregate.at(user_id), command, stepped, options)),
-      };
+      const given = await handler.handle(userAggregate.at(user_id), command, stepped, options);
+      return { recipient: revisionOf(given) };
     }
     const type = step === 'grant' ? 'GrantEntitlement' : 'RevokeEntitlement';
     const command = { type, entitlement: grant.entitlement, source } as const;
-    return {
-      recipient: revisionOf(
-        await handler.handle(projectAggregate.at(project_id ?? ''), command, stepped, options),
-      ),
-    };
+    const given = await handler.handle(projectAggregate.at(project_id ?? ''), command, stepped, options);
+    return { recipient: revisionOf(given) };
   }
 }
 

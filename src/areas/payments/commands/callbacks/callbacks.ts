@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../../../kit/time/time-limit.js';
 import type { PaymentDeps } from '../../deps.js';
-import { isOrderNumber, reportKeyOf } from '../../domain/payment-ids.js';
+import { parseOrderNumber, reportKeyOf } from '../../domain/payment-ids.js';
 import { type PaymentProviderName, platformTerms } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import type { Acknowledgement, PaymentCallback, VerifiedCallback } from '../../platforms/payment-provider.js';
@@ -18,11 +18,9 @@ import { makePaymentReports } from './reports.js';
 export type AcceptCallback = ReturnType<typeof makeAcceptCallback>;
 
 /** Reports accepted callbacks to the operators. */
-interface AcceptNotices {
+interface AcceptNotices extends Pick<PaymentDeps, 'onFailure'> {
   /** Reports a message that came again with other content. @param report the id of the first one's report */
   readonly onConflict: (report: string) => void;
-  /** Reports a failure that the reply does not show. */
-  readonly onFailure: (work: string, error: unknown) => void;
 }
 
 /** The limit of the one attempt to append (src/areas/payments/README.md#payment-callbacks): platforms wait 5 s. */
@@ -87,7 +85,7 @@ function reportOf(
  * hold an address or a name, which no event may contain in clear text.
  */
 function recordedNumber(number: string | null): string | null {
-  return number === null || isOrderNumber(number) ? number : 'foreign';
+  return number === null || parseOrderNumber(number) !== null ? number : 'foreign';
 }
 
 /**

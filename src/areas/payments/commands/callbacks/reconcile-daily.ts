@@ -3,7 +3,7 @@ import type { PaymentProviderName } from '../../domain/payment.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { PaymentDeps } from '../../deps.js';
-import { type ReconcilePayments, canBeReconciled } from './reconciling.js';
+import type { ReconcilePayments } from './reconciling.js';
 
 const dayMs = 86_400_000;
 /** An order waits a day for its payment. Platforms repeat callbacks for three days. */
@@ -37,7 +37,7 @@ export function makeReconcileDaily(
 ) {
   const { paymentMakers, stateStore, clock, reconcilePayments } = deps;
   const providers = [...paymentMakers]
-    .filter(([, maker]) => canBeReconciled(maker))
+    .filter(([, { asks }]) => asks !== undefined)
     .map(([provider]) => provider);
   return async (makeContext: () => CommandContext) => {
     const done = new Map<PaymentProviderName, { asked: number; reported: number }>();

@@ -11,8 +11,7 @@ import { orderNumber } from '../../domain/payment-ids.js';
 import { orderAggregate } from '../../domain/order/order.js';
 import { transactionKey } from '../../domain/order/review.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
-import type { PaymentMaker } from '../../platforms/payment-maker.js';
-import type { ListingMaker, QueriedPayment, QueryingMaker } from '../../platforms/queried-payment.js';
+import type { OrderQueries, QueriedPayment, ReportList } from '../../platforms/payment-maker.js';
 import type { AcceptNews } from './news.js';
 import { askPlatform } from '../platforms.js';
 
@@ -42,9 +41,9 @@ const ordersMax = 100;
 const pagesMax = 20;
 const failedMax = 5;
 
-interface Asked<Maker> {
+interface Asked<Asks> {
   readonly provider: PaymentProviderName;
-  readonly maker: Maker;
+  readonly asks: Asks;
 }
 
 /** What the platform answered about one order and its refunds. */
@@ -54,19 +53,6 @@ interface Answers {
   readonly isNews: boolean;
   /** The errors of the questions that it refused or did not answer. */
   readonly failures: readonly unknown[];
-}
-
-/** Returns whether the service can ask the platform what became of payments. */
-export function canBeReconciled(maker: PaymentMaker): boolean {
-  return canListReports(maker) || canBeQueried(maker);
-}
-
-function canBeQueried(maker: PaymentMaker): maker is QueryingMaker {
-  return 'query' in maker;
-}
-
-function canListReports(maker: PaymentMaker): maker is ListingMaker {
-  return 'listReports' in maker;
 }
 
 export type ReconcilePayments = ReturnType<typeof makeReconcilePayments>;
@@ -91,15 +77,20 @@ export function makeReconcilePayments(
     context: CommandContext,
   ): Promise<Reconciled> {
     if (!(period.from < period.to)) invalid('to', 'must be after from', 'too_small');
-    const maker = paymentMakers.get(provider);
-    if (maker !== undefined && canListReports(maker)) return askForList({ provider, maker }, period, context);
-    if (maker !== undefined && canBeQueried(maker)) return askForOrders({ provider, maker }, period, context);
-    return rejectUseCase('payment_not_offered', `the service cannot ask ${provider} what became of payments`);
+    const asks = paymentMakers.get(provider)?.asks;
+    if (asks === undefined)
+      return rejectUseCase(
+        'payment_not_offered',
+        `the service cannot ask ${provider} what became of payments`,
+      );
+    return 'listReports' in asks
+      ? askForList({ provider, asks }, period, context)
+      : askForOrders({ provider, asks }, period, context);
   }
 
   /** Accepts each report of the list that never came. Where the time ends within a page, the next call reads the page again. */
   async function askForList(
-    { provider, maker }: Asked<ListingMaker>,
+    { provider, asks }: Asked<ReportList>,
     { after, ...period }: ReconcilePeriod,
     context: CommandContext,
   ): Promise<Reconciled> {
@@ -109,7 +100,7 @@ export function makeReconcilePayments(
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
         { provider, work: 'list what it reported' },
-        () => maker.listReports(period, place),
+        () => asks.listReports(period, place),
         onFailure,
       );
       for (const report of reports) {
@@ -125,7 +116,7 @@ export function makeReconcilePayments(
 
   /** Asks for the state of each order that is not refunded. One order that the platform cannot tell stops no other. */
   async function askForOrders(
-    platform: Asked<QueryingMaker>,
+    platform: Asked<OrderQueries>,
     { from, to, after }: ReconcilePeriod,
     context: CommandContext,
   ): Promise<Reconciled> {
@@ -168,7 +159,7 @@ export function makeReconcilePayments(
 
   /** Asks about the refunds of an order, and about the order, also where the platform fails to tell a refund. */
   async function reconcile(
-    platform: Asked<QueryingMaker>,
+    platform: Asked<OrderQueries>,
     orderId: string,
     context: CommandContext,
   ): Promise<Answers> {
@@ -193,36 +184,36 @@ export function makeReconcilePayments(
   }
 
   async function refundIsNews(
-    platform: Asked<QueryingMaker>,
+    platform: Asked<OrderQueries>,
     orderId: string,
     { refund, context }: { readonly refund: AskedRefund; readonly context: CommandContext },
   ): Promise<boolean> {
     const { transaction_id: transactionId, refund: refundId } = refund;
     const asked = { orderNumber: orderNumber(orderId), transactionId, refundId };
-    const queried = await ask(platform, (maker) => maker.queryRefund(asked));
+    const queried = await ask(platform, (asks) => asks.queryRefund(asked));
     return accept(platform, queried, stepContext(context, `${orderId}/${refundId}`));
   }
 
   async function orderIsNews(
-    platform: Asked<QueryingMaker>,
+    platform: Asked<OrderQueries>,
     orderId: string,
     context: CommandContext,
   ): Promise<boolean> {
-    const queried = await ask(platform, (maker) => maker.query(orderNumber(orderId)));
+    const queried = await ask(platform, (asks) => asks.query(orderNumber(orderId)));
     const isKnown =
       queried.kind === 'refunded' && (await knowsRefund(platform, orderId, queried.transactionId));
     return !isKnown && accept(platform, queried, stepContext(context, orderId));
   }
 
   function ask(
-    { provider, maker }: Asked<QueryingMaker>,
-    question: (maker: QueryingMaker) => Promise<QueriedPayment>,
+    { provider, asks }: Asked<OrderQueries>,
+    question: (asks: OrderQueries) => Promise<QueriedPayment>,
   ): Promise<QueriedPayment> {
-    return askPlatform({ provider, work: 'tell the state of an order' }, () => question(maker), onFailure);
+    return askPlatform({ provider, work: 'tell the state of an order' }, () => question(asks), onFailure);
   }
 
   async function accept(
-    { provider }: Asked<QueryingMaker>,
+    { provider }: Asked<OrderQueries>,
     queried: QueriedPayment,
     context: CommandContext,
   ): Promise<boolean> {
@@ -231,7 +222,7 @@ export function makeReconcilePayments(
 
   /** Returns the refunds that the service asked for, and of which no report has told the end. */
   async function openRefunds(
-    { provider }: Asked<QueryingMaker>,
+    { provider }: Asked<OrderQueries>,
     orderId: string,
   ): Promise<readonly AskedRefund[]> {
     const { refunds } = (await handler.load(checkoutAggregate, orderId)).state;
@@ -243,7 +234,7 @@ export function makeReconcilePayments(
   }
 
   async function knowsRefund(
-    { provider }: Asked<QueryingMaker>,
+    { provider }: Asked<OrderQueries>,
     orderId: string,
     transactionId: string | null,
   ): Promise<boolean> {

@@ -1,16 +1,12 @@
 import { atSite, html, page, paragraphs } from '../../../../mail/layout.js';
 import type { MailMessage } from '../../../../mail/mailer.js';
+import type { ReviewResource } from '../../../../../projections/payments/orders/resource.js';
 
 /** A payment that waits for an operator. It names no person. */
-export interface WaitingPayment {
-  readonly id: string;
-  readonly order_number: string;
-  readonly reason: string;
-  readonly kind: string;
-  /** Minor units; null where the platform names no money. */
-  readonly amount: number | null;
-  readonly currency: string | null;
-}
+export type WaitingPayment = Pick<
+  ReviewResource,
+  'id' | 'order_number' | 'reason' | 'kind' | 'amount' | 'currency'
+>;
 
 /** Writes the daily mail to operators. @param data.hasMore whether more payments wait than the listed ones */
 export function paymentReviewsMessage(review: {

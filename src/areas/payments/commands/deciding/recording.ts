@@ -5,7 +5,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import type { PaymentDeps } from '../../deps.js';
-import { contradictionOf } from '../../domain/order/contradiction.js';
+import { type RecordedFact, contradictionOf } from '../../domain/order/contradiction.js';
 import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
 import {
   type PlacedOrder,
@@ -13,6 +13,7 @@ import {
   orderAggregate,
   orderStatus,
   outcomesIn,
+  placed,
   unusedPayments,
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
@@ -105,7 +106,7 @@ export function makeRecording(deps: PaymentDeps & { readonly paymentReports: Pay
   }
 
   /** A record that is held goes to no order again, so one that the order would hold is refused before it is written. */
-  function checkRecord(order: PlacedOrder, reported: ReportedFact): void {
+  function checkRecord(order: PlacedOrder, reported: ReportedFact & { readonly fact: RecordedFact }): void {
     const contradiction = contradictionOf(order, reported);
     if (contradiction !== null) rejectOrder('record_contradicts', contradiction);
     if (!outcomesIn(order, [reported]).includes('full')) return;
@@ -144,7 +145,6 @@ export function makeRecording(deps: PaymentDeps & { readonly paymentReports: Pay
   }
 
   async function requireOrder(orderId: string): Promise<PlacedOrder> {
-    const { state } = await handler.load(orderAggregate, orderId);
-    return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
+    return placed((await handler.load(orderAggregate, orderId)).state);
   }
 }

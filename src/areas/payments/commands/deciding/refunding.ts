@@ -5,13 +5,12 @@ import { checkText } from '../../../../validation/text.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate, rejectCheckout } from '../../domain/checkout/checkout.js';
-import { refundedOf, takenOf } from '../../domain/order/facts.js';
+import { refundedOf, sum, takenOf } from '../../domain/order/facts.js';
 import { orderNumber } from '../../domain/payment-ids.js';
-import { type PlacedOrder, orderAggregate } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { type PlacedOrder, orderAggregate, placed } from '../../domain/order/order.js';
 import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
-import type { MadeRefund, PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
+import type { PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
 import { askPlatform } from '../platforms.js';
 import type { refundRequest } from './requests.js';
 import { sealPaymentNote } from './resolving.js';
@@ -51,12 +50,11 @@ export function makeRefunding(deps: PaymentDeps) {
       callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${capture.provider}`,
       idempotencyKey: id,
     };
-    const made = await askPlatform(
+    const refundId = await askPlatform(
       { provider: capture.provider, work: 'make a refund' },
       () => refundOrRecord(orderId, { makeRefund, request }, context),
       onFailure,
     );
-    const { refundId } = made;
     const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
     await handler.handle(checkoutAggregate.at(orderId), accepted, stepContext(context, 'accepted'));
     const { amount, currency, transaction_id } = refund;
@@ -68,7 +66,7 @@ export function makeRefunding(deps: PaymentDeps) {
     orderId: string,
     input: { readonly makeRefund: NonNullable<PaymentMaker['refund']>; readonly request: RefundRequest },
     context: CommandContext,
-  ): Promise<MadeRefund> {
+  ): Promise<string> {
     const { makeRefund, request } = input;
     try {
       return await makeRefund(request);
@@ -107,8 +105,7 @@ export function makeRefunding(deps: PaymentDeps) {
   }
 
   async function paymentOf({ order_id: orderId }: RefundOrderInput, transactionId: string | undefined) {
-    const { state: order } = await handler.load(orderAggregate, orderId);
-    if (order.status === 'absent') return rejectOrder('order_not_found', 'there is no such order');
+    const order = placed((await handler.load(orderAggregate, orderId)).state);
     const named = order.captures
       .filter(isNamed)
       .filter(({ transaction_id }) => transactionId === undefined || transaction_id === transactionId);
@@ -167,8 +164,4 @@ function remainingOf(
   function isReported(refundId: string | undefined): boolean {
     return reported.some(({ id }) => id === refundId);
   }
-}
-
-function sum(items: readonly { readonly amount: number }[]): number {
-  return items.reduce((total, { amount }) => total + amount, 0);
 }

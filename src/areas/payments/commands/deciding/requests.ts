@@ -2,14 +2,15 @@ import { namedObject } from '../../../../validation/fields.js';
 import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
 import { textPattern } from '../../../../validation/text.js';
-import { type PaymentFact, currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
+import { currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
+import type { RecordedFact } from '../../domain/order/contradiction.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';
 
-/** The time and the id of a report: see `unmatchedPlace`. */
+/** The time and the id of a report: see `unmatchedPosition`. */
 export const unmatchedCursor = z
   .string()
   .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z\/[a-z]{1,16}-[0-9a-f]{64}@[0-9]{1,9}$/);
-/** The id of an order and the name of a mismatch: see `reviewPlace`. */
+/** The id of an order and the name of a mismatch: see `reviewPosition`. */
 export const reviewCursor = z
   .string()
   .regex(/^[0-9a-f-]{36}\/[a-z]{1,16}-[0-9a-f]{64}(?:@[0-9]{1,9})?\.[0-9]{1,2}$/);
@@ -90,7 +91,7 @@ const forMoneyAlone = 'must be left out: it is for a payment, a refund or a disp
 type Told = Omit<RecordRequest, 'reason' | 'evidence'>;
 
 /** Returns the fact that the request tells. @throws CommandRejected invalid_request, naming the field */
-export function factOfRecord(told: Told): PaymentFact {
+export function factOfRecord(told: Told): RecordedFact {
   const { kind, refund_id } = told;
   if (refund_id !== undefined && kind !== 'refunded')
     invalid('refund_id', 'must be left out: it is for a refund', 'not_allowed');
@@ -119,9 +120,9 @@ export function factOfRecord(told: Told): PaymentFact {
 
 const disputeStatus = { disputed: 'open', dispute_won: 'won', dispute_lost: 'lost' } as const;
 
-function disputeOfRecord(kind: keyof typeof disputeStatus, told: Told): PaymentFact {
-  const dispute_id = told.dispute_id ?? requireTransaction(told);
-  requireTransaction(told);
+function disputeOfRecord(kind: keyof typeof disputeStatus, told: Told): RecordedFact {
+  const transaction = requireTransaction(told);
+  const { dispute_id = transaction } = told;
   const money = told.amount === undefined && told.currency === undefined ? {} : moneyOfRecord(told);
   return { kind: 'dispute', dispute_id, status: disputeStatus[kind], ...money };
 }

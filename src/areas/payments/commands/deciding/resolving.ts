@@ -1,11 +1,9 @@
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { Digests } from '../../../../keys/sealing/digests.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { paymentNoteScope } from '../../../../keys/sealing/key-scope.js';
-import type { Sealer } from '../../../../keys/sealing/sealer.js';
 import { steadyMsOf } from '../../../../kit/time/clock.js';
-import { unmatchedPlace } from '../../../../../projections/payments/payment-callbacks/reader.js';
+import { unmatchedPosition } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import { isRejection } from '../../../shared/rejections.js';
@@ -19,7 +17,7 @@ import {
   reportName,
   transactionStreamId,
 } from '../../domain/payment-ids.js';
-import { type PlacedOrder, orderAggregate, unusedPayments } from '../../domain/order/order.js';
+import { type PlacedOrder, orderAggregate, placed, unusedPayments } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/state.js';
 import type { PaymentAction, ResolutionNote } from '../../domain/payment.js';
 import {
@@ -33,18 +31,16 @@ import type { DismissalRequest } from './requests.js';
 import type { z } from 'zod';
 import type { paymentResolution } from '../resources.js';
 
-interface Decision {
+export interface ResolvePaymentInput {
+  /** A pending report, or a mismatch in review: see `parsePaymentId`. */
+  readonly id: string;
   readonly action: PaymentAction;
   /** The order that a report is applied to. */
   readonly order_id: string | null;
   /** Why: 1 to 1,000 characters. */
   readonly note: string;
 }
-
-export interface ResolvePaymentInput extends Decision {
-  /** A pending report, or a mismatch in review: see `parsePaymentId`. */
-  readonly id: string;
-}
+type Decision = Omit<ResolvePaymentInput, 'id'>;
 
 type PaymentResolution = z.output<typeof paymentResolution>;
 
@@ -101,8 +97,7 @@ export function makeResolving(
 
   /** A decided report is in no list, so what the order would refuse is not decided on. */
   async function requireRoom(orderId: string, stream: string, revision: number): Promise<PlacedOrder> {
-    const order = await paymentReports.placedOrder(orderId);
-    if (order === null) return rejectOrder('order_not_found', 'there is no such order');
+    const order = placed((await handler.load(orderAggregate, orderId)).state);
     if (await paymentReports.hasRoom(orderId, stream, revision)) return order;
     return rejectPayment(
       'payment_callback_full',
@@ -188,7 +183,7 @@ export function makeDismissing(
 
     function nextAfter(last: (typeof waiting)[number] | undefined, isCut: boolean): string | null {
       const hasMore = isCut || waiting.length === pageSize;
-      return last !== undefined && hasMore && isEarly(last) ? unmatchedPlace(last) : null;
+      return last !== undefined && hasMore && isEarly(last) ? unmatchedPosition(last) : null;
     }
 
     function isEarly({ received_at }: { readonly received_at: string }): boolean {
@@ -219,18 +214,17 @@ function notFound(): never {
   return rejectPayment('payment_callback_not_found');
 }
 
-/** The payment that a note is about, and the user of its order; `buyerId` is null where there is no order. */
-type NoteSubject = { readonly paymentId: string; readonly buyerId: string | null };
-
 /**
  * Seals an operator's note on a payment. It may name the buyer, so the buyer's key seals it, and an erasure makes it
  * unreadable. A note on a payment without an order, or of an erased buyer, has a separate key.
+ * @param about.buyerId the user of the order; null: there is no order
  */
 export async function sealPaymentNote(
-  { sealer, digests }: { readonly sealer: Pick<Sealer, 'seal'>; readonly digests: Pick<Digests, 'of'> },
-  { paymentId, buyerId }: NoteSubject,
+  { sealer, digests }: Pick<PaymentDeps, 'sealer' | 'digests'>,
+  about: { readonly paymentId: string; readonly buyerId: string | null },
   note: string,
 ): Promise<ResolutionNote> {
+  const { paymentId, buyerId } = about;
   const digest = digests.of('payment-note', JSON.stringify([paymentId, note]));
   const sealedFor = async (personId: string | null): Promise<ResolutionNote> => {
     const { scope, field } = paymentNoteScope(paymentId, personId);

@@ -1,15 +1,11 @@
-import type { PaymentFact } from '../fact.js';
-import type { TransactionFacts } from './facts.js';
-import { refundedOf } from './facts.js';
+import type { MoneyFact } from '../fact.js';
+import { type TransactionFacts, refundedOf, sum } from './facts.js';
+import type { ReportedFact } from './reported-fact.js';
 import { transactionKey } from './review.js';
 import type { PlacedOrder } from './state.js';
 
-/** A payment that an operator records. `transactionId`: null only for a fact without money. */
-export interface RecordedReport {
-  readonly transactionId: string | null;
-  readonly fact: PaymentFact;
-  readonly at: Date;
-}
+/** A fact that an operator records. */
+export type RecordedFact = MoneyFact | { readonly kind: 'failed' | 'canceled' };
 
 /**
  * Returns why the report cannot be true beside what the order knows, as a sentence; null when it can. The same report
@@ -17,7 +13,7 @@ export interface RecordedReport {
  */
 export function contradictionOf(
   order: PlacedOrder,
-  { transactionId, fact, at }: RecordedReport,
+  { transactionId, at, fact }: Pick<ReportedFact, 'transactionId' | 'at'> & { readonly fact: RecordedFact },
 ): string | null {
   const key = transactionKey(order.provider, '', transactionId);
   const known = order.facts.transactions.find(({ id }) => id === key);
@@ -31,16 +27,9 @@ export function contradictionOf(
       return disputeContradiction(fact, at, known);
     case 'failed':
     case 'canceled':
-    case 'expired':
-    case 'pending':
-    case 'unpaid':
       return order.captures.length === 0
         ? null
         : 'the order has a payment, so its payment has not failed; record a refund of it where the money went back';
-    case 'approved':
-    case 'nothing':
-    case 'unreadable':
-      return 'such a report says nothing';
   }
 }
 
@@ -80,8 +69,7 @@ function refundContradiction(fact: RefundFact, known: TransactionFacts | undefin
   const same = ledger.refunds.find(({ id }) => id === fact.refund_id);
   if (same !== undefined)
     return same.amount === fact.amount ? null : `the refund is known with ${same.amount} minor units`;
-  const others = ledger.refunds.filter(({ status }) => status === 'succeeded');
-  const refunded = others.reduce((sum, { amount }) => sum + amount, 0);
+  const refunded = sum(ledger.refunds.filter(({ status }) => status === 'succeeded'));
   return fact.status === 'succeeded' && refunded + fact.amount > ledger.captured
     ? `${refunded} minor units are refunded already, and with this refund they would be more than the payment of ${ledger.captured}`
     : null;
@@ -102,6 +90,6 @@ function disputeContradiction(
     : null;
 }
 
-type PaidFact = Extract<PaymentFact, { kind: 'paid' }>;
-type RefundFact = Extract<PaymentFact, { kind: 'refund' | 'refunded-in-total' }>;
-type DisputeFact = Extract<PaymentFact, { kind: 'dispute' }>;
+type PaidFact = Extract<MoneyFact, { kind: 'paid' }>;
+type RefundFact = Extract<MoneyFact, { kind: 'refund' | 'refunded-in-total' }>;
+type DisputeFact = Extract<MoneyFact, { kind: 'dispute' }>;

@@ -37,6 +37,7 @@ export const mismatchReason = z.enum([
 const callback = { callback: z.string().min(1) };
 /** The disputed money; left out for the whole payment. */
 const disputed = { amount: minorAmount.exactOptional(), currency: currencyCode.exactOptional() };
+type Disputed = { readonly amount?: number; readonly currency?: string };
 /** The platform's time; the receipt of the callback if it names none. */
 const at = instant;
 
@@ -79,6 +80,7 @@ export const orderEvents = makeEvents('order-{id}', {
       `recorded that order ${id} was paid with ${moneyInWords(amount, currency)} ${chargedInWords(charged, currency)}` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
     'order.payment_captured',
+    ({ amount, charged = amount, currency }) => ({ captured_amount: charged, captured_currency: currency }),
   ),
   PaymentFailed: event(
     {
@@ -113,6 +115,12 @@ export const orderEvents = makeEvents('order-{id}', {
       } of ${moneyInWords(amount, currency)}${refund === 'in-total' ? ' in total' : ''} for order ${id} ` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
     'order.refund_reported',
+    ({ refund, amount, currency }) => ({
+      refund_id: refund === 'in-total' ? null : refund.refund_id,
+      refund_status: refund === 'in-total' ? 'succeeded' : refund.status,
+      refund_amount: amount,
+      refund_currency: currency,
+    }),
   ),
   DisputeOpened: event(
     { ...callback, transaction_id: transactionId, dispute_id: z.string().min(1), ...disputed, at },
@@ -120,6 +128,7 @@ export const orderEvents = makeEvents('order-{id}', {
       `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} began ` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
     'order.dispute_opened',
+    disputedMoney,
   ),
   DisputeClosed: event(
     {
@@ -134,6 +143,7 @@ export const orderEvents = makeEvents('order-{id}', {
       `recorded that dispute ${inQuotes(dispute_id)} about ${partInWords(disputed)}order ${id} was ${outcome} ` +
       `(${transactionInWords(transaction_id)}, report ${callback}, ${at})`,
     'order.dispute_closed',
+    disputedMoney,
   ),
   /** A genuine report that differs from the order. An operator reviews it. */
   PaymentMismatchFound: event(
@@ -191,6 +201,10 @@ function chargedInWords(charged: number | undefined, currency: string): string {
   return charged === undefined ? '' : `and ${moneyInWords(charged, currency)} charged `;
 }
 
-function partInWords({ amount, currency }: { readonly amount?: number; readonly currency?: string }): string {
+function disputedMoney({ amount, currency }: Disputed) {
+  return { disputed_amount: amount ?? null, disputed_currency: currency ?? null };
+}
+
+function partInWords({ amount, currency }: Disputed): string {
   return amount === undefined || currency === undefined ? '' : `${moneyInWords(amount, currency)} of `;
 }

@@ -173,37 +173,34 @@ export function withEntry<Key extends string, Entry extends Readonly<Record<Key,
   return entries.map((entry) => (entry[key] === fresh[key] ? merge(entry, fresh) : entry));
 }
 
+/** Makes the rule for two reports of the same: the first rank that differs decides, and the higher one wins. */
+function later<Entry>(...ranks: readonly ((entry: Entry) => number | string)[]) {
+  return (known: Entry, fresh: Entry): Entry => {
+    const rankOf = ranks.find((rank) => rank(known) !== rank(fresh));
+    return rankOf === undefined || rankOf(known) > rankOf(fresh) ? known : fresh;
+  };
+}
+
+const timeOf = ({ at_ms }: { readonly at_ms: number }): number => at_ms;
+const amountOf = ({ amount }: Figure): number => amount;
 const refundRank = { pending: 0, succeeded: 1, failed: 2, reversed: 3 } as const;
-
-/** A reversal wins, so that it counts once. Else the later platform time wins, then the higher rank, then the larger amount. */
-function laterRefund(known: Refund, fresh: Refund): Refund {
-  const isReversed = known.status === 'reversed';
-  if (isReversed !== (fresh.status === 'reversed')) return isReversed ? known : fresh;
-  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  if (known.status !== fresh.status)
-    return refundRank[known.status] > refundRank[fresh.status] ? known : fresh;
-  return known.amount >= fresh.amount ? known : fresh;
-}
-
-/** The later platform time wins, then the larger amount. */
-function laterFigure(known: Figure, fresh: Figure): Figure {
-  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  return known.amount >= fresh.amount ? known : fresh;
-}
-
 const disputeRank = { open: 0, won: 1, lost: 2 } as const;
 
-/**
- * An ended dispute does not open again. Of two ends the later platform time wins, then lost over won, then the larger
- * amount.
- */
-function laterDispute(known: Dispute, fresh: Dispute): Dispute {
-  if ((known.status === 'open') !== (fresh.status === 'open')) return known.status === 'open' ? fresh : known;
-  if (known.at_ms !== fresh.at_ms) return known.at_ms > fresh.at_ms ? known : fresh;
-  if (known.status !== fresh.status)
-    return disputeRank[known.status] > disputeRank[fresh.status] ? known : fresh;
-  return disputedRank(known) >= disputedRank(fresh) ? known : fresh;
-}
+/** A reversal wins, so that it counts once. */
+const laterRefund = later<Refund>(
+  ({ status }) => (status === 'reversed' ? 1 : 0),
+  timeOf,
+  ({ status }) => refundRank[status],
+  amountOf,
+);
+const laterFigure = later<Figure>(timeOf, amountOf);
+/** An ended dispute does not open again. */
+const laterDispute = later<Dispute>(
+  ({ status }) => (status === 'open' ? 0 : 1),
+  timeOf,
+  ({ status }) => disputeRank[status],
+  disputedRank,
+);
 
 /** Orders disputes by amount, and equal amounts by currency, so that the result does not depend on the order of arrival. */
 function disputedRank({ money }: Dispute): string {
@@ -272,6 +269,6 @@ export function hasValidCapture(transaction: TransactionFacts): boolean {
   });
 }
 
-function sum(items: readonly { readonly amount: number }[]): number {
+export function sum(items: readonly { readonly amount: number }[]): number {
   return items.reduce((total, { amount }) => total + amount, 0);
 }

@@ -16,6 +16,7 @@ import {
   withCapture,
   withDispute,
   withEnd,
+  withEntry,
   withPending,
   withRefund,
   withRefundedInTotal,
@@ -30,7 +31,7 @@ import {
   transactionKey,
   withMismatch,
 } from './review.js';
-import { type Captures, dismissalOf, noCaptures, unusedPayments, withCaptureEntry } from './unused.js';
+import { type Captures, dismissalOf, noCaptures, unusedPayments } from './unused.js';
 
 export const orderStatusSchema = z
   .enum([
@@ -130,7 +131,7 @@ function afterCapture(
   return {
     facts: after,
     mismatches: order.mismatches.filter((waiting) => !isCharged(after, waiting)),
-    captures: withCaptureEntry(order, capture),
+    captures: withEntry(order.captures, 'transaction', capture, (known) => known),
   };
 }
 
@@ -150,7 +151,7 @@ function afterReview(
   const transaction = transactionKey(provider, id, transaction_id);
   const { amount, currency } = fact;
   const capture = { id, provider, transaction, transaction_id, amount, currency, at, is_applied: true };
-  return { ...after, captures: withCaptureEntry(order, capture) };
+  return { ...after, captures: withEntry(order.captures, 'transaction', capture, (known) => known) };
 }
 
 /** A payment without a transaction is one payment of its platform. */

@@ -147,8 +147,7 @@ function unlessKnown(order: PlacedOrder, events: readonly OrderEvent[]): readonl
 function unlessFull(order: PlacedOrder, reported: ReportedFact, events: readonly OrderEvent[]): Effect {
   if (events.length === 0 || order.seen.size < reportsMax) return events;
   if (!movesMoney(reported.fact)) return 'full';
-  const { provider } = reported;
-  const excess = unlessSeen(order, mismatch(reported, { reason: 'too_many_reports', provider }, order));
+  const excess = unlessSeen(order, mismatch(reported, 'too_many_reports', order));
   if (excess.length === 0) return [];
   return order.mismatches.length > 0 ? 'full' : excess;
 }
@@ -201,7 +200,8 @@ export function canTakeMoney(order: PlacedOrder, now: Date): boolean {
   return waits && new Date(order.expires_at) > now;
 }
 
-function placed(state: OrderState): PlacedOrder {
+/** Returns the order. @throws CommandRejected order_not_found */
+export function placed(state: OrderState): PlacedOrder {
   return state.status === 'placed' ? state : rejectOrder('order_not_found', 'there is no such order');
 }
 

@@ -31,19 +31,17 @@ export function reportedFact(
 
 /** Returns what a fact means for an order, whether the order knows it already or not. */
 export function eventsOf(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent[] {
-  const { provider } = reported;
-  const reason = reported.mismatch ?? (provider === order.provider ? null : 'merchant');
-  if (reason === null) return report(reported, provider, order);
+  const reason = reported.mismatch ?? (reported.provider === order.provider ? null : 'merchant');
+  if (reason === null) return report(reported, order);
   // Of a payment of another account or order, only money is an operator's business.
   if (!movesMoney(reported.fact)) return [];
-  return reportMismatch({ report: reported, provider, reason }, order);
+  const isDecidedOn = reason === 'merchant' && isDecided(order, reported);
+  return isDecidedOn && reported.fact.kind !== 'paid'
+    ? report(reported, order)
+    : mismatch(reported, reason, order);
 }
 
-function report(
-  reported: ReportedFact,
-  provider: PaymentProviderName,
-  order: PlacedOrder,
-): readonly OrderEvent[] {
+function report(reported: ReportedFact, order: PlacedOrder): readonly OrderEvent[] {
   const { callback, transactionId, fact } = reported;
   const at = reported.at.toISOString();
   switch (fact.kind) {
@@ -66,8 +64,8 @@ function report(
       return capture(reported, fact, order);
     case 'refund':
     case 'refunded-in-total': {
-      if (fact.currency !== order.currency && !isDecided(order, provider, reported))
-        return mismatch(reported, { reason: 'currency', provider }, order);
+      if (fact.currency !== order.currency && !isDecided(order, reported))
+        return mismatch(reported, 'currency', order);
       const refund =
         fact.kind === 'refund' ? { refund_id: fact.refund_id, status: fact.status } : ('in-total' as const);
       const { amount, currency } = fact;
@@ -95,30 +93,18 @@ function capture(
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const { amount, currency } = money;
-  if (currency !== order.currency)
-    return mismatch(reported, { reason: 'currency', provider: order.provider }, order);
-  if (amount !== order.amount)
-    return mismatch(reported, { reason: 'amount', provider: order.provider }, order);
+  if (currency !== order.currency) return mismatch(reported, 'currency', order);
+  if (amount !== order.amount) return mismatch(reported, 'amount', order);
   const { callback } = reported;
   const transaction_id = transactionOf(reported);
   const at = reported.at.toISOString();
   return [{ type: 'PaymentCaptured', data: { callback, transaction_id, ...money, at } }];
 }
 
-function reportMismatch(
-  { report: reported, ...why }: Pick<Mismatch, 'reason' | 'provider'> & { readonly report: ReportedFact },
-  order: PlacedOrder,
-): readonly OrderEvent[] {
-  const { kind } = reported.fact;
-  const isOfDecided = why.reason === 'merchant' && isDecided(order, why.provider, reported);
-  const isMoney = kind === 'refund' || kind === 'refunded-in-total' || kind === 'dispute';
-  return isOfDecided && isMoney ? report(reported, why.provider, order) : mismatch(reported, why, order);
-}
-
 /** Returns the mismatch of a fact; nothing where a decision covers it. */
 export function mismatch(
-  { callback, transactionId, fact, at }: ReportedFact,
-  { reason, provider }: Pick<Mismatch, 'reason' | 'provider'>,
+  { callback, provider, transactionId, fact, at }: ReportedFact,
+  reason: Mismatch['reason'],
   order: PlacedOrder,
 ): readonly OrderEvent[] {
   const found = { id: callback, provider, reason, transaction_id: transactionId, fact };
@@ -136,11 +122,7 @@ function transactionOf({ callback, transactionId }: ReportedFact): string {
   return transactionId ?? callback;
 }
 
-function isDecided(
-  { decided }: PlacedOrder,
-  provider: PaymentProviderName,
-  { callback, transactionId }: ReportedFact,
-): boolean {
+function isDecided({ decided }: PlacedOrder, { callback, provider, transactionId }: ReportedFact): boolean {
   const key = transactionKey(provider, callback, transactionId);
   return decided.some(({ transaction }) => transaction === key);
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Money } from '../fact.js';
+import { type Money, movesMoney } from '../fact.js';
 import type { PaymentAction, PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import {
@@ -126,8 +126,11 @@ function keyOf({ id, provider, transaction_id }: Mismatch): string {
 
 /** Adds a refund or a dispute in any currency. After the decision, other reports of the transaction change nothing. */
 function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mismatch): OrderFacts {
+  if (!movesMoney(fact)) return facts;
   const at_ms = Date.parse(at);
   switch (fact.kind) {
+    case 'paid':
+      return facts;
     case 'refund': {
       const { refund_id: id, status, amount, currency } = fact;
       return withRefund(facts, transaction, { id, status, amount, currency, at_ms });
@@ -138,16 +141,6 @@ function withMoneyFact(facts: OrderFacts, transaction: string, { fact, at }: Mis
       return withDispute(facts, transaction, {
         ...{ id: fact.dispute_id, status: fact.status, at_ms, money: disputedMoney(fact) },
       });
-    case 'paid':
-    case 'pending':
-    case 'unpaid':
-    case 'failed':
-    case 'expired':
-    case 'canceled':
-    case 'approved':
-    case 'nothing':
-    case 'unreadable':
-      return facts;
   }
 }
 

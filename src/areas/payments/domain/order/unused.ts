@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PaymentProviderName } from '../payment.js';
-import { hasValidCapture, lossOf, type OrderFacts, withEntry } from './facts.js';
+import { hasValidCapture, lossOf, type OrderFacts } from './facts.js';
 
 /** Why a captured payment waits for an operator: it bought nothing, or a part of it was refunded or taken back. */
 export const unusedReason = z.enum(['second_payment', 'project_deleted', 'buyer_erased', 'partial_loss']);
@@ -38,10 +38,6 @@ export type Captures = {
 };
 
 export const noCaptures: Captures = { captures: [], gone: null, dismissed: [] };
-
-export function withCaptureEntry({ captures }: Captures, capture: Capture): Captures['captures'] {
-  return withEntry(captures, 'transaction', capture, (known) => known);
-}
 
 /**
  * Returns the payments that bought nothing and were neither given back nor dismissed, and those that are lost in part.

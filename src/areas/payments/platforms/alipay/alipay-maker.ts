@@ -4,15 +4,15 @@ import { type AlipayClient, type AlipaySigner, signAlipayCall } from './alipay-c
 import { chinaTime, decimalAmount, yuan } from '../money.js';
 import { type Fields, at, textAt } from '../calls/parsing.js';
 import {
+  type AskedForRefund,
   type MadePayment,
-  type MadeRefund,
+  type OrderQueries,
   type PaymentMaker,
   type PaymentRequest,
   PlatformError,
-  type RefundRequest,
+  type QueriedPayment,
 } from '../payment-maker.js';
 import { unreadableReply } from '../calls/platform-calls.js';
-import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
 import { fieldsAt, unreadable, verified } from '../keys/verification.js';
 
 /**
@@ -25,7 +25,23 @@ export function makeAlipayMaker(deps: {
   readonly now: () => Date;
 }): PaymentMaker {
   const { signer, client, now } = deps;
-  return { makePayment: async (request) => Promise.resolve(makePayment(request)), refund: makeRefund };
+  return {
+    makePayment: async (request) => Promise.resolve(makePayment(request)),
+    /** The key is the number of the refund (out_request_no), under which Alipay refunds once. */
+    refund: async ({ orderNumber, transactionId, amount, callbackUrl, idempotencyKey: refundId }) => {
+      await client({
+        method: 'alipay.trade.refund',
+        content: {
+          out_trade_no: orderNumber,
+          trade_no: transactionId,
+          refund_amount: yuan(amount),
+          out_request_no: refundId,
+        },
+        addresses: { notify_url: callbackUrl },
+      });
+      return refundId;
+    },
+  };
 
   function makePayment(request: PaymentRequest): MadePayment {
     const { orderNumber, price, title, expiresAt, isMobile, returnUrl, callbackUrl } = request;
@@ -48,30 +64,13 @@ export function makeAlipayMaker(deps: {
       reference: null,
     };
   }
-
-  /** The key is the number of the refund (out_request_no), under which Alipay refunds once. */
-  async function makeRefund(request: RefundRequest): Promise<MadeRefund> {
-    const { orderNumber, transactionId, amount, idempotencyKey: refundId } = request;
-    const reply = await client({
-      method: 'alipay.trade.refund',
-      content: {
-        out_trade_no: orderNumber,
-        trade_no: transactionId,
-        refund_amount: yuan(amount),
-        out_request_no: refundId,
-      },
-      addresses: { notify_url: request.callbackUrl },
-    });
-    // Without `Y`, money moved earlier, or not yet. Only Alipay's notification tells.
-    return { refundId, status: at(reply, 'fund_change') === 'Y' ? 'succeeded' : 'pending' };
-  }
 }
 
 /** Makes the questions about one trade and one refund. */
 export function makeAlipayQueries(deps: {
   readonly client: AlipayClient;
   readonly sellerId: string;
-}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+}): OrderQueries {
   const { client, sellerId } = deps;
   return { query, queryRefund };
 

@@ -1,6 +1,6 @@
 import { type KeyObject, createHash, createVerify, hash } from 'node:crypto';
 import { processPace, turnBytesMax } from '../../../../kit/pace.js';
-import type { PaymentFact, PaymentNotification } from '../../domain/fact.js';
+import { type PaymentFact, type PaymentNotification, movesMoney } from '../../domain/fact.js';
 import { at } from '../calls/parsing.js';
 import type { Refusal, Verification, VerifiedCallback } from '../payment-provider.js';
 
@@ -45,23 +45,10 @@ export async function verifiedUnreadable(
 
 /** Money without a transaction is `unreadable`. A fact that moves no money and has no reference is `nothing`. */
 function complete({ order_number, transaction_id, fact }: PaymentNotification): PaymentFact {
-  switch (fact.kind) {
-    case 'paid':
-    case 'refund':
-    case 'refunded-in-total':
-    case 'dispute':
-      return transaction_id === null ? unreadable('transaction id') : fact;
-    case 'pending':
-    case 'unpaid':
-    case 'failed':
-    case 'expired':
-    case 'canceled':
-      return transaction_id === null && order_number === null ? nothing : fact;
-    case 'approved':
-    case 'nothing':
-    case 'unreadable':
-      return fact;
-  }
+  if (transaction_id !== null) return fact;
+  if (movesMoney(fact)) return unreadable('transaction id');
+  const isOfNoOrder = order_number === null && fact.kind !== 'approved' && fact.kind !== 'unreadable';
+  return isOfNoOrder ? nothing : fact;
 }
 
 /** The spelling never changes: a repeated delivery with another digest than the stored one is a conflict. */

@@ -1,11 +1,10 @@
 import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
-import { PlatformError } from '../payment-maker.js';
+import { PlatformError, type ReportList } from '../payment-maker.js';
 import { type Fields, at, listAt, readJsonObject, textAt } from '../calls/parsing.js';
 import type { PayPalEnvironment } from './paypal-certificates.js';
 import { type CallPlatform, refusalOf, unreadableReply } from '../calls/platform-calls.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { readPayPalReport } from './paypal-events.js';
-import type { ListingMaker } from '../queried-payment.js';
 
 const path = '/v1/notifications/webhooks-events';
 const pageMax = 50;
@@ -18,7 +17,7 @@ const placeShape = /^[\w.~%&=:+,-]{1,1024}$/;
  * the event's id, and not that of a callback, which is the id of its transmission: PayPal does not list it. A place is the
  * query of the page.
  */
-export function makePayPalList(client: PayPalClient): Pick<ListingMaker, 'listReports'> {
+export function makePayPalList(client: PayPalClient): ReportList {
   return {
     listReports: async ({ from, to }, after) => {
       if (after !== null && !placeShape.test(after)) invalid('after', 'is no `next` of such a call');
@@ -71,17 +70,13 @@ export type PayPalClient = ReturnType<typeof makePayPalClient>;
 
 type Token = { readonly text: string; readonly endsAtMs: number };
 
-const publicUrls: Readonly<Record<PayPalEnvironment, string>> = {
+/** The bases of PayPal's addresses. */
+export const paypalUrls: Readonly<Record<PayPalEnvironment, string>> = {
   live: 'https://api-m.paypal.com',
   sandbox: 'https://api-m.sandbox.paypal.com',
 };
 /** A token is not used in its last minute: the clocks may differ, and a call may wait. */
 const marginMs = 60_000;
-
-/** Returns the base of PayPal's addresses. */
-export function paypalUrlOf(environment: PayPalEnvironment): string {
-  return publicUrls[environment];
-}
 
 /**
  * Makes the client of PayPal's REST API. Its token ("Get an access token", client credentials) serves all calls until

@@ -1,15 +1,7 @@
 import { toPayPalValue } from '../money.js';
 import { type Fields, at, listAt, textAt } from '../calls/parsing.js';
 import type { Money } from '../../domain/fact.js';
-import {
-  type CaptureRequest,
-  type MadePayment,
-  type MadeRefund,
-  type PaymentMaker,
-  type PaymentRequest,
-  PlatformError,
-  type RefundRequest,
-} from '../payment-maker.js';
+import { type PaymentMaker, type PaymentRequest, PlatformError } from '../payment-maker.js';
 import type { PayPalClient } from './paypal-client.js';
 import { httpsUrlOf, unreadableReply } from '../calls/platform-calls.js';
 
@@ -28,47 +20,46 @@ export function makePayPalMaker(deps: {
   readonly now: () => Date;
 }): PaymentMaker {
   const { client, now } = deps;
-  return { makePayment, capture, refund };
-
-  async function makePayment(request: PaymentRequest): Promise<MadePayment> {
-    const endsAtMs = Math.min(request.expiresAt.getTime(), now().getTime() + approvableMs);
-    const order = await client({
-      ...{ method: 'POST', path: '/v2/checkout/orders', requestId: request.idempotencyKey },
-      json: orderOf(request),
-    });
-    const link = listAt(order, 'links').find((one) => linkNames.includes(at(one, 'rel')));
-    return {
-      kind: 'redirect',
-      url: httpsUrlOf(textAt(link, 'href', 4_096)),
-      reference: textAt(order, 'id') ?? unreadableReply(),
-      expiresAt: new Date(endsAtMs),
-    };
-  }
-
-  async function capture({ reference, idempotencyKey }: CaptureRequest): Promise<void> {
-    const path = `/v2/checkout/orders/${encodeURIComponent(reference)}/capture`;
-    try {
-      checkCaptured(await client({ method: 'POST', path, json: {}, requestId: idempotencyKey }));
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      if (error.code === 'ORDER_ALREADY_CAPTURED') return;
-      // The callback may overtake the approval inside PayPal.
-      throw error.code === 'ORDER_NOT_APPROVED' ? new PlatformError('unavailable', error.code) : error;
-    }
-  }
-
-  async function refund({ transactionId, amount, idempotencyKey }: RefundRequest): Promise<MadeRefund> {
-    const made = await client({
-      method: 'POST',
-      path: `/v2/payments/captures/${encodeURIComponent(transactionId)}/refund`,
-      json: { amount: amountOf(amount) },
-      requestId: idempotencyKey,
-    });
-    const refundId = textAt(made, 'id') ?? unreadableReply();
-    const status = textAt(made, 'status');
-    if (status === 'FAILED' || status === 'CANCELLED') throw new PlatformError('refused', `refund_${status}`);
-    return { refundId, status: status === 'COMPLETED' ? 'succeeded' : 'pending' };
-  }
+  return {
+    makePayment: async (request) => {
+      const endsAtMs = Math.min(request.expiresAt.getTime(), now().getTime() + approvableMs);
+      const order = await client({
+        ...{ method: 'POST', path: '/v2/checkout/orders', requestId: request.idempotencyKey },
+        json: orderOf(request),
+      });
+      const link = listAt(order, 'links').find((one) => linkNames.includes(at(one, 'rel')));
+      return {
+        kind: 'redirect',
+        url: httpsUrlOf(textAt(link, 'href', 4_096)),
+        reference: textAt(order, 'id') ?? unreadableReply(),
+        expiresAt: new Date(endsAtMs),
+      };
+    },
+    capture: async ({ reference, idempotencyKey }) => {
+      const path = `/v2/checkout/orders/${encodeURIComponent(reference)}/capture`;
+      try {
+        checkCaptured(await client({ method: 'POST', path, json: {}, requestId: idempotencyKey }));
+      } catch (error) {
+        if (!(error instanceof PlatformError)) throw error;
+        if (error.code === 'ORDER_ALREADY_CAPTURED') return;
+        // The callback may overtake the approval inside PayPal.
+        throw error.code === 'ORDER_NOT_APPROVED' ? new PlatformError('unavailable', error.code) : error;
+      }
+    },
+    refund: async ({ transactionId, amount, idempotencyKey }) => {
+      const made = await client({
+        method: 'POST',
+        path: `/v2/payments/captures/${encodeURIComponent(transactionId)}/refund`,
+        json: { amount: amountOf(amount) },
+        requestId: idempotencyKey,
+      });
+      const refundId = textAt(made, 'id') ?? unreadableReply();
+      const status = textAt(made, 'status');
+      if (status === 'FAILED' || status === 'CANCELLED')
+        throw new PlatformError('refused', `refund_${status}`);
+      return refundId;
+    },
+  };
 }
 
 function orderOf({ orderNumber, price, title, returnUrl, callbackUrl }: PaymentRequest) {

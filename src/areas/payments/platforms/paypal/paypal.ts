@@ -1,4 +1,5 @@
 import { type PaymentCallback, type Verification, type Verify, acknowledgedOk } from '../payment-provider.js';
+import { toPayPalValue } from '../money.js';
 import { definePlatform } from '../platform.js';
 import type { SettingReads } from '../setting-reads.js';
 import {
@@ -7,7 +8,7 @@ import {
   makeFetchedCertificates,
   makePinnedCertificates,
 } from './paypal-certificates.js';
-import { type PayPalApi, makePayPalClient, makePayPalList, paypalUrlOf } from './paypal-client.js';
+import { type PayPalApi, makePayPalClient, makePayPalList, paypalUrls } from './paypal-client.js';
 import { makePayPalMaker } from './paypal-maker.js';
 import { crc32 } from 'node:zlib';
 import { decodeBase64, parseTime, readJsonObject } from '../calls/parsing.js';
@@ -68,12 +69,11 @@ async function read(key: string, body: Buffer): Promise<Verification> {
 
 /** The webhook id of the simulator, which signs for every user. */
 const simulatorWebhookId = 'WEBHOOK_ID';
-/** The currencies of PayPal's REST APIs ("Currency codes"). It charges no decimals of the second list. */
+/** The currencies of PayPal's REST APIs ("Currency codes"). */
 const currencies: readonly string[] = [
   ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS', 'JPY', 'MXN'],
   ...['MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
 ];
-const wholeUnits: readonly string[] = ['HUF', 'TWD'];
 
 interface PayPalSettings {
   readonly webhookId: string;
@@ -107,9 +107,10 @@ export const paypal = definePlatform({
   settings: { variables, keys_directory: 'PAYMENT_PAYPAL_CERTIFICATES_DIR', read: readSettings },
   currencies: {
     default: 'USD',
-    whyNot: ({ amount, currency }) => {
+    whyNot: (price) => {
+      const { currency } = price;
       if (!currencies.includes(currency)) return `paypal does not charge ${currency}`;
-      return wholeUnits.includes(currency) && amount % 100 !== 0
+      return toPayPalValue(price) === null
         ? `paypal charges ${currency} without decimals, and the plan has another price`
         : null;
     },
@@ -125,7 +126,7 @@ export const paypal = definePlatform({
           ? makeFetchedCertificates({ environment, http })
           : makePinnedCertificates({ path, environment, report }),
     }),
-  client: ({ api, environment }, { call, now, baseUrl = paypalUrlOf(environment) }) =>
+  client: ({ api, environment }, { call, now, baseUrl = paypalUrls[environment] }) =>
     api === null ? null : makePayPalClient({ baseUrl, api, call, now }),
   make: (client, _settings, now) => makePayPalMaker({ client, now }),
   query: (client) => makePayPalList(client),

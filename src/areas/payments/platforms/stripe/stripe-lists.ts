@@ -2,7 +2,7 @@ import { invalid } from '../../../../validation/field-problems.js';
 import { type Fields, at, listAt, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
 import { unreadableReply } from '../calls/platform-calls.js';
-import type { ListingMaker } from '../queried-payment.js';
+import type { ReportList } from '../payment-maker.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
 import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';
 import { fieldsAt, verified } from '../keys/verification.js';
@@ -82,7 +82,7 @@ export function makeStripeLists(deps: {
   readonly client: StripeClient;
   readonly livemode: boolean | undefined;
   readonly now: () => Date;
-}): Pick<ListingMaker, 'listReports'> {
+}): ReportList {
   const { client, livemode, now } = deps;
   return {
     listReports: async ({ from, to }, after) => {

@@ -1,11 +1,4 @@
-import {
-  type MadePayment,
-  type MadeRefund,
-  type PaymentMaker,
-  type PaymentRequest,
-  PlatformError,
-  type RefundRequest,
-} from '../payment-maker.js';
+import { type MadePayment, type PaymentMaker, type PaymentRequest, PlatformError } from '../payment-maker.js';
 import { checkCny, chinaTime } from '../money.js';
 import { type Fields, textAt } from '../calls/parsing.js';
 import { httpsUrlOf, unreadableReply } from '../calls/platform-calls.js';
@@ -18,6 +11,8 @@ const qrMs = 7_200_000;
 const linkMs = 300_000;
 /** The platform takes 127 characters. */
 const descriptionMax = 100;
+/** ABNORMAL: the refund is stuck at the bank, and the merchant decides in the console where the money goes. */
+const takenOn: readonly string[] = ['SUCCESS', 'PROCESSING', 'ABNORMAL'];
 
 /**
  * Makes payments of WeChat Pay API v3: a QR code (Native), or a link for phones (H5). With a sub-merchant, the calls are
@@ -40,7 +35,23 @@ export function makeWechatPayMaker(deps: {
       checkCny(request.price);
       return request.isMobile ? makeLink(request) : makeCode(request);
     },
-    refund: makeRefund,
+    /** The key is the number of the refund (out_refund_no), by which the platform and the callbacks know the refund. */
+    refund: async (request) => {
+      const { amount, paid, idempotencyKey: refundId } = request;
+      checkCny(amount);
+      checkCny(paid);
+      const json = {
+        ...(subMchId === null ? {} : { sub_mchid: subMchId }),
+        transaction_id: request.transactionId,
+        out_refund_no: refundId,
+        notify_url: request.callbackUrl,
+        amount: { refund: amount.amount, total: paid.amount, currency: amount.currency },
+      };
+      const reply = await client({ method: 'POST', path: refundsPath, json });
+      const status = textAt(reply, 'status') ?? '';
+      if (status === 'CLOSED') throw new PlatformError('refused', status);
+      return takenOn.includes(status) ? refundId : unreadableReply();
+    },
   };
 
   async function makeCode(request: PaymentRequest): Promise<MadePayment> {
@@ -68,33 +79,6 @@ export function makeWechatPayMaker(deps: {
       notify_url: callbackUrl,
       amount: { total: price.amount, currency: price.currency },
     };
-  }
-
-  /** The key is the number of the refund (out_refund_no), by which the platform and the callbacks know the refund. */
-  async function makeRefund(request: RefundRequest): Promise<MadeRefund> {
-    const { amount, paid, idempotencyKey: refundId } = request;
-    checkCny(amount);
-    checkCny(paid);
-    const json = {
-      ...(subMchId === null ? {} : { sub_mchid: subMchId }),
-      transaction_id: request.transactionId,
-      out_refund_no: refundId,
-      notify_url: request.callbackUrl,
-      amount: { refund: amount.amount, total: paid.amount, currency: amount.currency },
-    };
-    const reply = await client({ method: 'POST', path: refundsPath, json });
-    switch (textAt(reply, 'status') ?? '') {
-      case 'SUCCESS':
-        return { refundId, status: 'succeeded' };
-      // ABNORMAL: it is stuck at the bank, and the merchant decides in the console where the money goes.
-      case 'PROCESSING':
-      case 'ABNORMAL':
-        return { refundId, status: 'pending' };
-      case 'CLOSED':
-        throw new PlatformError('refused', 'CLOSED');
-      default:
-        return unreadableReply();
-    }
   }
 
   function earlier(expiresAt: Date, ms: number): Date {

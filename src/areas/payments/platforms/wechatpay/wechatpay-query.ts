@@ -1,12 +1,15 @@
 import type { PaymentFact } from '../../domain/fact.js';
-import { minorUnits } from '../money.js';
 import { type Fields, at, textAt, timeAt } from '../calls/parsing.js';
 import { unreadableReply } from '../calls/platform-calls.js';
-import type { AskedForRefund, QueriedPayment, QueryingMaker } from '../queried-payment.js';
-import { PlatformError } from '../payment-maker.js';
+import {
+  type AskedForRefund,
+  type OrderQueries,
+  PlatformError,
+  type QueriedPayment,
+} from '../payment-maker.js';
 import type { WechatPayClient } from './wechatpay-client.js';
 import { fieldsAt, unreadable, verified } from '../keys/verification.js';
-import { isOurResource, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
+import { isOurResource, moneyAt, wechatPayFields, type WechatPayMerchant } from './wechatpay-resource.js';
 
 /** The codes for an order or a refund that the platform does not have. */
 const absent: readonly unknown[] = ['ORDER_NOT_EXIST', 'ORDERNOTEXIST', 'RESOURCE_NOT_EXISTS'];
@@ -20,7 +23,7 @@ export function paymentsPath({ subMchId }: WechatPayMerchant): string {
 export function makeWechatPayQueries(deps: {
   readonly merchant: WechatPayMerchant;
   readonly client: WechatPayClient;
-}): Pick<QueryingMaker, 'query' | 'queryRefund'> {
+}): OrderQueries {
   const { merchant, client } = deps;
   const { mchId, subMchId } = merchant;
   return { query, queryRefund };
@@ -75,7 +78,7 @@ const refundStates: ReadonlyMap<unknown, 'pending' | 'succeeded' | 'failed'> = n
 function readQueriedRefund(reply: Fields, refundId: string): QueriedPayment {
   if (at(reply, 'status') === 'PROCESSING') return { kind: 'unknown' };
   const status = refundStates.get(at(reply, 'status'));
-  const money = minorUnits(at(reply, 'amount.refund'), at(reply, 'amount.currency') ?? 'CNY');
+  const money = moneyAt(reply, 'amount.refund');
   if (status === undefined || money === null || at(reply, 'out_refund_no') !== refundId)
     return unreadableReply();
   const { callback: report } = verified({
@@ -129,6 +132,6 @@ function factsOf(reply: Fields): readonly PaymentFact[] {
 }
 
 function paid(reply: Fields): PaymentFact {
-  const money = minorUnits(at(reply, 'amount.total'), at(reply, 'amount.currency') ?? 'CNY');
+  const money = moneyAt(reply, 'amount.total');
   return money === null ? unreadable('amount.total') : { kind: 'paid', ...money };
 }

@@ -113,6 +113,6 @@ function refund(
 }
 
 /** Reads an amount in fen. Refunds name no currency. */
-function moneyAt(resource: unknown, field: string) {
+export function moneyAt(resource: unknown, field: string) {
   return minorUnits(at(resource, field), at(resource, 'amount.currency') ?? 'CNY');
 }

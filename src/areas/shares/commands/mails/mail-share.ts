@@ -6,7 +6,7 @@ import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectProject } from '../../../projects/domain/project/state.js';
 import { isProtected, isUsable, openShare, shareAggregate } from '../../domain/share/share.js';
 import { rejectShare } from '../../domain/share/rejections.js';
-import { type ShareMailEvent, shareMailAddressesMax } from '../../domain/share-mail/events.js';
+import type { ShareMailEvent } from '../../domain/share-mail/events.js';
 import {
   allMailed,
   checkShareMailMessage,
@@ -15,11 +15,11 @@ import {
 } from '../../domain/share-mail/share-mail.js';
 import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { type EmailAddress, parseEmailAddress } from '../../../../validation/email-address.js';
-import type { ActingSession, RequireProved } from '../../../projects/commands/require-proved.js';
+import { type ActingSession, makeRequireProved } from '../../../projects/commands/require-proved.js';
 import { TooManyAttempts, rejectUseCase } from '../../../shared/rejections.js';
 import type { ShareAddress } from '../sharing.js';
 import type { Visits } from '../visiting/visits.js';
-import type { SharedClaim, SharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
+import { makeSharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
 import { roleIn } from '../../../projects/domain/project/fold.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
@@ -27,6 +27,8 @@ import { shareLinkMessage } from './share-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
+
+export { shareMailAddressesMax } from '../../domain/share-mail/events.js';
 
 /**
  * Destroys the key of the addresses and of the message of a request when all its mails have gone, and at the latest when
@@ -109,63 +111,23 @@ export function makeMailShareLinks(
   }
 }
 
-type ShareMailLimitName = 'share_mail_project' | 'share_mail_sender' | 'share_mail_address';
-
-/**
- * Limits the mails with links of shares, so that no member makes the service send unwanted mail in numbers. Addresses count
- * under their keyed digests, in all processes.
- * @throws TooManyAttempts; StoreUnavailable; Overloaded
- */
-type CountShareMails = ReturnType<typeof makeCountShareMails>;
-
-const tooMany: Readonly<Record<ShareMailLimitName, string>> = {
+const tooMany: Readonly<Record<keyof ShareDeps['shareMailLimits'], string>> = {
   share_mail_project: 'the project has mailed links to too many addresses; wait and try again',
   share_mail_sender: 'you have mailed links to too many addresses; wait and try again',
   share_mail_address: 'links have been mailed to one of the addresses too often; wait and try again',
 };
 
-export function makeCountShareMails(deps: { readonly limiter: SharedRateLimiter<ShareMailLimitName> }) {
-  const { limiter } = deps;
-  return async (input: {
-    readonly projectId: string;
-    readonly sentBy: string;
-    readonly emailDigests: readonly string[];
-  }) => {
-    const { projectId, sentBy, emailDigests } = input;
-    const times = emailDigests.length;
-    const claims: SharedClaim<ShareMailLimitName>[] = [
-      { name: 'share_mail_project', key: projectId, times },
-      { name: 'share_mail_sender', key: sentBy, times },
-      ...emailDigests.map((key) => ({ name: 'share_mail_address', key }) as const),
-    ];
-    const verdict = await limiter.take(claims);
-    if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
-  };
-}
-
-/** The fields with rules beyond their shape. */
-export interface NewShareMail {
+export interface MailShareInput extends ShareAddress {
+  /** 1 to `shareMailAddressesMax`. */
   readonly to: readonly string[];
   /** Null or blank: none. */
   readonly message: string | null;
-}
-
-export interface MailShareInput extends ShareAddress, NewShareMail {
   /** The user who sends, or the API key, whose issuer then counts as the sender. */
   readonly sender: { readonly actorId: string; readonly session: ActingSession } | { readonly keyId: string };
 }
 
 /** Checks what needs no store. @throws CommandRejected invalid_request */
-export function checkShareMail({ to, message }: NewShareMail): {
-  readonly addresses: readonly EmailAddress[];
-  readonly message: string | null;
-} {
-  if (to.length === 0 || to.length > shareMailAddressesMax)
-    invalid(
-      'to',
-      `must have 1 to ${shareMailAddressesMax} entries`,
-      to.length === 0 ? 'too_short' : 'too_long',
-    );
+export function checkShareMail({ to, message }: Pick<MailShareInput, 'to' | 'message'>) {
   const addresses = to.map(
     (text, index) =>
       parseEmailAddress(text) ?? invalid(`to.${index}`, 'must be an e-mail address such as name@example.com'),
@@ -182,15 +144,10 @@ export function checkShareMail({ to, message }: NewShareMail): {
  * @throws CommandRejected invalid_request, share_not_found, share_not_open, mail_not_configured, email_not_verified,
  * api_key_not_found; TooManyAttempts; StoreUnavailable
  */
-export function makeMailShare(
-  deps: ShareDeps &
-    Pick<Visits, 'findSharedAssets'> & {
-      readonly requireProved: RequireProved;
-      readonly countShareMails: CountShareMails;
-    },
-) {
-  const { handler, sealer, digests, clock } = deps;
-  const { mailConfigured, findSharedAssets, requireProved, countShareMails } = deps;
+export function makeMailShare(deps: ShareDeps & Pick<Visits, 'findSharedAssets'>) {
+  const { handler, sealer, digests, clock, mailConfigured, findSharedAssets } = deps;
+  const requireProved = makeRequireProved(deps);
+  const limiter = makeSharedRateLimiter({ ...deps, limits: deps.shareMailLimits });
   return async (input: MailShareInput, context: CommandContext) => {
     const { projectId, shareId } = input;
     const { addresses, message } = checkShareMail(input);
@@ -206,13 +163,32 @@ export function makeMailShare(
     // A repetition mails nothing, so it does not count.
     if (state.status === 'requested') return addresses.length;
     const emailDigests = addresses.map(({ canonical }) => digests.email(canonical));
-    await countShareMails({ projectId, sentBy, emailDigests });
+    await count({ projectId, sentBy, emailDigests });
     const sealed = await sealMails({ projectId, mailId }, addresses, message);
     if (sealed === null) return addresses.length;
     const command = { type: 'Request', projectId, shareId, sentBy, ...sealed } as const;
     await handler.handle(shareMailAggregate.at(mailId), command, context);
     return addresses.length;
   };
+
+  /**
+   * Limits the mails, so that no member makes the service send unwanted mail in numbers. Addresses count under their keyed digests,
+   * in all processes. @throws TooManyAttempts; StoreUnavailable; Overloaded
+   */
+  async function count(mail: {
+    readonly projectId: string;
+    readonly sentBy: string;
+    readonly emailDigests: readonly string[];
+  }): Promise<void> {
+    const { projectId, sentBy, emailDigests } = mail;
+    const times = emailDigests.length;
+    const verdict = await limiter.take([
+      { name: 'share_mail_project', key: projectId, times },
+      { name: 'share_mail_sender', key: sentBy, times },
+      ...emailDigests.map((key) => ({ name: 'share_mail_address', key }) as const),
+    ]);
+    if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
+  }
 
   async function requireOpen({ projectId, shareId }: ShareAddress): Promise<void> {
     const share = openShare((await handler.load(shareAggregate, shareId)).state, projectId);

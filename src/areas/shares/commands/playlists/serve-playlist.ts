@@ -12,9 +12,9 @@ import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
 import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists.js';
 import type { Visits } from '../visiting/visits.js';
-import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
-import type { OpenAssetStorage } from '../../../assets/commands/add-asset.js';
-import { type PlaylistUrl, folderOf, lifeOf } from '../../../assets/commands/media/media-links.js';
+import { type OpenedStorage, makeOpenStorage } from '../../../storages/commands/open-storage.js';
+import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
+import { folderOf, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
 
 export interface ServedPlaylist {
   readonly text: string;
@@ -35,15 +35,10 @@ const maxAgeSeconds = 300;
  * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are
  * read
  */
-export function makeServePlaylist(
-  deps: ShareDeps &
-    Pick<Visits, 'findSharedAssets'> & {
-      readonly playlistUrl: PlaylistUrl;
-      readonly openAssetStorage: OpenAssetStorage;
-    },
-) {
-  const { clock, handler, readObject, playlistTokens } = deps;
-  const { playlistUrl, findSharedAssets, openAssetStorage } = deps;
+export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAssets'>) {
+  const { clock, handler, readObject, playlistTokens, findSharedAssets } = deps;
+  const playlistUrl = makePlaylistUrl(deps);
+  const openAssetStorage = makeOpenAssetStorage({ openStorage: makeOpenStorage(deps) });
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });

@@ -2,10 +2,10 @@ import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import {
   type MediaLink,
-  type PlaylistUrl,
   makeMediaLinks,
+  makePlaylistUrl,
 } from '../../../assets/commands/media/media-links.js';
-import type { OpenedStorage, OpenStorage } from '../../../storages/commands/open-storage.js';
+import { type OpenedStorage, makeOpenStorage } from '../../../storages/commands/open-storage.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import type { Accesses, SessionShare, VisitedShare, Visits } from './visits.js';
 
@@ -28,14 +28,11 @@ export type SharedMedia = ReturnType<typeof makeSharedMedia>;
 
 /** Makes what signs the URLs of shared assets. All throw StoreUnavailable and the errors of `Sealer.open`. */
 export function makeSharedMedia(
-  deps: ShareDeps &
-    Pick<Visits, 'findShareOfSession'> &
-    Pick<Accesses, 'recordDownload'> & {
-      readonly openStorage: Pick<OpenStorage, 'serving'>;
-      readonly playlistUrl: PlaylistUrl;
-    },
+  deps: ShareDeps & Pick<Visits, 'findShareOfSession'> & Pick<Accesses, 'recordDownload'>,
 ) {
-  const { clock, openStorage, playlistUrl: urlOf, findShareOfSession, recordDownload } = deps;
+  const { clock, findShareOfSession, recordDownload } = deps;
+  const openStorage = makeOpenStorage(deps);
+  const urlOf = makePlaylistUrl(deps);
   return {
     signSharedMedia,
     /**

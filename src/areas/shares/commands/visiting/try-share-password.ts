@@ -1,11 +1,16 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { type ProtectedShare, shareAggregate, throttledEveryMs } from '../../domain/share/share.js';
+import {
+  mayReportAgain,
+  type ProtectedShare,
+  shareAggregate,
+  throttledEveryMs,
+} from '../../domain/share/share.js';
 import type { PasswordClass } from '../../domain/share/password.js';
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { TryingClient, Guard, KnownDevice } from '../../../../security/guessing/guard.js';
-import { notedFailures } from '../../../../security/guessing/guessing.js';
+import { type KnownDevice, makeGuard, type TryingClient } from '../../../../security/guessing/guard.js';
+import { guessing, notedFailures } from '../../../../security/guessing/guessing.js';
 import { refuseWhenFull } from '../sharing.js';
 import { type OnUncheckable, refuseUncheckable, TooManyAttempts } from '../../../shared/rejections.js';
 
@@ -19,20 +24,18 @@ export interface SharePasswordTry {
   readonly known: KnownDevice | null;
 }
 
-/** Checks passwords of shares, and slows guessing down (src/security/README.md#guessing). */
-export type TrySharePassword = ReturnType<typeof makeTrySharePassword>;
-
 const advice =
   'this password cannot be checked: ask the sender to set a new one, or the operator to restore the missing key';
 
-export function makeTrySharePassword(
-  deps: ShareDeps & {
-    /** By the class of the length of the password. */
-    readonly guards: Readonly<Record<PasswordClass, Guard>>;
-    readonly onUncheckable: OnUncheckable;
-  },
-) {
-  const { handler, sealer, sharePasswords, guards, background, onUncheckable, clock } = deps;
+/** Checks passwords of shares, and slows guessing down (src/security/README.md#guessing). */
+export function makeTrySharePassword(deps: ShareDeps) {
+  const { handler, sealer, sharePasswords, background, onFailure, clock } = deps;
+  const guardOf = (name: PasswordClass) =>
+    makeGuard({ ...deps, name: `share-${name}`, limits: guessing.sharePassword.failures[name] });
+  const guards = { short: guardOf('short'), long: guardOf('long') };
+  const onUncheckable: OnUncheckable = (error) => {
+    onFailure(`the password of a share could not be checked: ${error.message}`, error);
+  };
   return {
     /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
     matches: async (tried: SharePasswordTry, context: CommandContext) => {
@@ -93,7 +96,7 @@ export function makeTrySharePassword(
     context: CommandContext,
   ): void {
     const now = clock.now();
-    if (throttled_at !== null && now.getTime() - throttled_at.getTime() < throttledEveryMs) return;
+    if (!mayReportAgain(throttled_at, throttledEveryMs, now)) return;
     background.startOnce(`throttled ${shareId}`, 'the throttling of a share was not recorded', async () => {
       const command = { type: 'RecordThrottled', failures: Math.max(1, recent), now } as const;
       await handler.handle(shareAggregate.at(shareId), command, context);

@@ -11,7 +11,7 @@ import type { Accesses, VisitedShare, Visits } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import type { SharedMedia } from './media.js';
-import type { TrySharePassword } from './try-share-password.js';
+import { makeTrySharePassword } from './try-share-password.js';
 
 export interface VerifyShareInput {
   readonly token: string;
@@ -49,25 +49,15 @@ const sessionMs = 12 * 3_600_000;
  * @throws CommandRejected share_not_found, share_password_wrong, password_not_checkable;
  * TooManyAttempts; StoreUnavailable
  */
-export function makeVerifyShare({
-  handler,
-  sealer,
-  digests,
-  clock,
-  shares,
-  assets: assetViews,
-  users,
-  findVisitedShare,
-  endingFor,
-  trySharePassword,
-  signSharedMedia,
-  recordAccess,
-  shareSessions,
-}: ShareDeps & {
-  readonly trySharePassword: TrySharePassword;
-} & Pick<Visits, 'findVisitedShare' | 'endingFor'> &
-  Pick<SharedMedia, 'signSharedMedia'> &
-  Pick<Accesses, 'recordAccess'>) {
+export function makeVerifyShare(
+  deps: ShareDeps &
+    Pick<Visits, 'findVisitedShare' | 'endingFor'> &
+    Pick<SharedMedia, 'signSharedMedia'> &
+    Pick<Accesses, 'recordAccess'>,
+) {
+  const { handler, sealer, digests, clock, shares, assets: assetViews, users, shareSessions } = deps;
+  const { findVisitedShare, endingFor, signSharedMedia, recordAccess } = deps;
+  const trySharePassword = makeTrySharePassword(deps);
   return async (
     { token, password, clientIp, session: earlier, known = null }: VerifyShareInput,
     context: CommandContext,

@@ -94,14 +94,6 @@ interface Visit {
   readonly session: string | undefined;
 }
 
-/** What a visitor sees before the password. */
-export interface SharedPlace {
-  readonly password_required: boolean;
-  /** Whether opening it counts. */
-  readonly limited_uses: boolean;
-  readonly project: Pick<ExistingProject, 'name' | 'accent_color'>;
-}
-
 export type Visits = ReturnType<typeof makeVisits>;
 
 /** Every session ends after it. */
@@ -154,16 +146,18 @@ export function makeVisits({ handler, digests, clock, shares, assets, shareSessi
       return found === null ? null : endingOf(found.share, now);
     },
     /**
-     * Describes what a token opens, before the password.
+     * Describes what a token opens, before the password. `limited_uses`: opening it counts.
      * @throws CommandRejected share_not_found in the cases in which verification is 404
      */
-    describeShared: async (token: string): Promise<SharedPlace> => {
+    describeShared: async (token: string) => {
       const found = await findVisitedShare(token, null);
       if (found === null) return shareNotFound();
       const { share, shared } = found;
       const { name, accent_color } = shared.project;
-      const place = { password_required: isProtected(share), limited_uses: share.max_uses !== null };
-      return { ...place, project: { name, accent_color } };
+      return {
+        ...{ password_required: isProtected(share), limited_uses: share.max_uses !== null },
+        project: { name, accent_color },
+      };
     },
     /** Finds the origins that may frame the page of a token; none for a share that does not open. */
     findFraming: async (token: string): Promise<readonly string[]> =>

@@ -76,6 +76,7 @@ export const shareEvents = makeEvents('share-{id}', {
         ? `removed the password of share ${id}`
         : `changed the password of share ${id} (sealed hash)`,
     'share.password_changed',
+    ({ password_hash }) => ({ has_password: password_hash !== null }),
   ),
   /** Appended before the visitor gets the media, if uses are limited. */
   ShareUsed: event(

@@ -7,11 +7,7 @@ const sharePasswordMax = 128;
 
 /** Checks a new password of a share. @throws CommandRejected invalid_request */
 export function checkSharePassword(password: string, field = 'password'): string {
-  const length = lengthOf(password);
-  if (length < sharePasswordMin || length > sharePasswordMax) {
-    const code = length < sharePasswordMin ? 'too_short' : 'too_long';
-    invalid(field, `must have ${sharePasswordMin} to ${sharePasswordMax} characters`, code);
-  }
+  checkLength(password, sharePasswordMin, field);
   // A lone surrogate has no UTF-8 form, so different passwords would have the same hash.
   if (/\p{Surrogate}/u.test(password)) invalid(field, 'must be well-formed text');
   return password;
@@ -19,12 +15,15 @@ export function checkSharePassword(password: string, field = 'password'): string
 
 /** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
 export function checkTriedPassword(password: string): string {
-  const length = lengthOf(password);
-  if (length < 1 || length > sharePasswordMax) {
-    const code = length < 1 ? 'too_short' : 'too_long';
-    invalid('', `must have 1 to ${sharePasswordMax} characters`, code);
-  }
+  checkLength(password, 1, '');
   return password;
+}
+
+function checkLength(password: string, min: number, field: string): void {
+  const length = lengthOf(password);
+  if (length >= min && length <= sharePasswordMax) return;
+  const code = length < min ? 'too_short' : 'too_long';
+  invalid(field, `must have ${min} to ${sharePasswordMax} characters`, code);
 }
 
 /** Decides how many wrong passwords a share takes in a day (src/security/README.md#guessing). */

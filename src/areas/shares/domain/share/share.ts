@@ -91,18 +91,14 @@ const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
   },
   Change: (command, state) => change(command, openShare(state, command.projectId)),
   Use: (command, state) => use(command, state),
-  RecordThrottled: (command, state) => {
-    if (state.status !== 'open') return [];
-    const lastMs = state.throttled_at?.getTime() ?? -Infinity;
-    if (command.now.getTime() - lastMs < throttledEveryMs) return [];
-    return [{ type: 'ShareVerificationThrottled', data: { failures: command.failures } }];
-  },
-  RecordGuessing: (command, state) => {
-    if (state.status !== 'open') return [];
-    const lastMs = state.guessed_at?.getTime() ?? -Infinity;
-    if (command.now.getTime() - lastMs < shareGuessedEveryMs) return [];
-    return [{ type: 'ShareGuessingLimitReached', data: {} }];
-  },
+  RecordThrottled: ({ failures, now }, state) =>
+    state.status === 'open' && mayReportAgain(state.throttled_at, throttledEveryMs, now)
+      ? [{ type: 'ShareVerificationThrottled', data: { failures } }]
+      : [],
+  RecordGuessing: ({ now }, state) =>
+    state.status === 'open' && mayReportAgain(state.guessed_at, shareGuessedEveryMs, now)
+      ? [{ type: 'ShareGuessingLimitReached', data: {} }]
+      : [],
   Revoke: (command, state) => {
     openShare(state, command.projectId);
     return [{ type: 'ShareRevoked', data: {} }];
@@ -113,6 +109,11 @@ const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
     return [{ type: 'ShareRevoked', data: {} }];
   },
 });
+
+/** Returns whether the time since the last report has passed. */
+export function mayReportAgain(last: Date | null, ms: number, now: Date): boolean {
+  return last === null || now.getTime() - last.getTime() >= ms;
+}
 
 function change(
   { changes, password }: Extract<ShareCommand, { type: 'Change' }>,

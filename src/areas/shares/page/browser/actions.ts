@@ -1,10 +1,9 @@
 import { makeElement } from '../../../../http/pages/browser/elements.js';
 import { type Abilities, essenceOf, savedVersionsOf } from './player/candidates.js';
-import type { ShareFormats } from './player/formats.js';
+import type { Wording } from './player/formats.js';
 import { describeKind } from './opening/facts.js';
 import { makeIcon } from './brand.js';
 import type { MediaFile, SharedFile, SharedTerms } from './opening/share-reply.js';
-import type { ShareWords } from './texts.js';
 
 interface ActionPlaces {
   readonly actions: HTMLElement;
@@ -20,14 +19,9 @@ interface ActionPlaces {
 export function writeActions(
   { actions, versions, versionList }: ActionPlaces,
   input: { readonly file: SharedFile; readonly terms: SharedTerms; readonly isOfSeveral: boolean },
-  given: {
-    readonly onSave: (id: string) => void;
-    readonly words: ShareWords;
-    readonly formats: ShareFormats;
-    readonly abilities: Abilities;
-  },
+  given: Wording & { readonly onSave: (id: string) => void; readonly abilities: Abilities },
 ): void {
-  const { words, formats, abilities, onSave } = given;
+  const { words, abilities, onSave } = given;
   const { file, terms, isOfSeveral } = input;
   const [own] = file.media;
   const renditions = savedVersionsOf(file);
@@ -57,19 +51,15 @@ export function writeActions(
   versions.hidden = !terms.allow_download || renditions.length === 0;
   versionList.replaceChildren(
     ...renditions.map((rendition) => {
-      const link = makeSaveLink(rendition.url, '', nameOfVersion(rendition, words, formats));
+      const link = makeSaveLink(rendition.url, '', nameOfVersion(rendition, given));
       return makeElement('li', {}, link, ` · ${describeKind(rendition.media_type, words)}`);
     }),
   );
 }
 
 /** Returns the name of a rendition: a word, or the kind that its owner chose. */
-function nameOfVersion(
-  { kind, language }: MediaFile,
-  { sayIfKnown }: ShareWords,
-  formats: ShareFormats,
-): string {
-  const name = sayIfKnown(`version.${kind}`) ?? kind;
+function nameOfVersion({ kind, language }: MediaFile, { words, formats }: Wording): string {
+  const name = words.sayIfKnown(`version.${kind}`) ?? kind;
   return (language ?? null) === null ? name : `${name} (${formats.languageName(language ?? '')})`;
 }
 

@@ -1,7 +1,6 @@
 import { byId } from '../../../../http/pages/browser/elements.js';
-import type { ShareFormats } from './player/formats.js';
+import type { Wording } from './player/formats.js';
 import type { Opening } from './opening/share-reply.js';
-import type { ShareWords } from './texts.js';
 
 /** Browsers start a download after the click that asked for it, and the next ones after a pause. */
 const pauseMs = 1_500;
@@ -11,12 +10,12 @@ const pauseMs = 1_500;
  * @param given.opening returns the opening with its freshest URLs; null when the page shows none any more
  * @param given.onSave receives the id of each file
  */
-export function makeDownloadAll(given: {
-  readonly words: ShareWords;
-  readonly formats: ShareFormats;
-  readonly opening: () => Opening | null;
-  readonly onSave: (id: string) => void;
-}) {
+export function makeDownloadAll(
+  given: Wording & {
+    readonly opening: () => Opening | null;
+    readonly onSave: (id: string) => void;
+  },
+) {
   const { words, formats } = given;
   const button = byId('download-all', HTMLButtonElement);
   const line = byId('download-state', HTMLParagraphElement);

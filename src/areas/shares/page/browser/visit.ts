@@ -2,13 +2,7 @@ import { byId } from '../../../../http/pages/browser/elements.js';
 import { makePasswordForm } from './opening/password-form.js';
 import { showBrand } from './brand.js';
 import { makeShareFormats } from './player/formats.js';
-import {
-  type ShareReply,
-  type TabStorage,
-  makeAttemptKey,
-  makeKeptSession,
-  makeShareClient,
-} from './opening/share-client.js';
+import { type ShareReply, makeAttemptKey, makeKeptSession, makeShareClient } from './opening/share-client.js';
 import { allowOriginsOf } from './player/player.js';
 import { makeNotices } from './opening/notices.js';
 import { makeOpenedView } from './opening/opened.js';
@@ -22,7 +16,7 @@ function visitShare(): void {
   const formats = makeShareFormats(words.tag, navigator.languages);
   const given = { words, formats };
   const token = location.pathname.split('/')[2] ?? '';
-  const kept = makeKeptSession(tabStorage, token);
+  const kept = makeKeptSession(() => sessionStorage, token);
   const client = makeShareClient(token, kept.visitor);
   const loading = byId('loading', HTMLParagraphElement);
   const renewal = makeRenewal(() => void renew());
@@ -147,20 +141,6 @@ function visitShare(): void {
   }
 
   void start();
-}
-
-/** @throws DOMException where the browser refuses it */
-function tabStorage(): TabStorage {
-  const kept = sessionStorage;
-  return {
-    getItem: (key) => kept.getItem(key),
-    setItem: (key, value) => {
-      kept.setItem(key, value);
-    },
-    removeItem: (key) => {
-      kept.removeItem(key);
-    },
-  };
 }
 
 function abilitiesOfBrowser(): Parameters<typeof makeOpenedView>[0]['abilities'] {

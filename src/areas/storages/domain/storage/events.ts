@@ -96,6 +96,7 @@ export const storageEvents = makeEvents('storage-{id}', {
       `ended test ${test_id} of storage ${id} with success` +
       (warnings.length === 0 ? '' : `, and the warnings ${warnings.map(({ code }) => code).join(', ')}`),
     'storage.test_succeeded',
+    ({ warnings }) => ({ warnings: warnings.map(({ code }) => code) }),
   ),
   StorageTestFailed: event(
     { test_id: entityId, code: testFailureCode, hint: testFailureHint.nullable() },

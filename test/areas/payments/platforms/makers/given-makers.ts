@@ -32,6 +32,7 @@ export const merchantSerial = '3775B6A45ACD588826D15E583A95F5DD4F10C8A1';
 const platformSerial = 'PUB_KEY_ID_0114232134912410000000000000';
 
 const now = (): Date => arrivesAt;
+const http = makeOutgoingHttp({ ...platformOptions, isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
 
 /** An order of 69 yuan that ends in a day. */
 export const paymentRequest: PaymentRequest = {
@@ -46,9 +47,14 @@ export const paymentRequest: PaymentRequest = {
   idempotencyKey: 'payment-1',
 };
 
+/** A refund of a part of the payment of `paymentRequest`, which has this transaction. */
+export const refundOf = (transactionId: string, amount: number, idempotencyKey: string) => ({
+  ...{ orderNumber: order, transactionId, idempotencyKey, callbackUrl: paymentRequest.callbackUrl },
+  ...{ amount: { ...paymentRequest.price, amount }, paid: paymentRequest.price },
+});
+
 /** Waits for a platform as long as the service does, and not between two tries. */
 export function makeTestCall() {
-  const http = makeOutgoingHttp({ ...platformOptions, isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
   return makeCallPlatform({ http, sleep: () => Promise.resolve() });
 }
 
@@ -117,7 +123,6 @@ export async function givenAlipay(t: ExecutionContext, publicKeys = [platformKey
 
 /** Opens an address as a browser does, and returns the text of the page. */
 export async function browse(url: string, form?: Readonly<Record<string, string>>): Promise<string> {
-  const http = makeOutgoingHttp({ ...platformOptions, isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
   const reply = await http(
     form === undefined
       ? { method: 'GET', url }

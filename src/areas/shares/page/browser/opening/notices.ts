@@ -1,10 +1,9 @@
 import { byId } from '../../../../../http/pages/browser/elements.js';
 import { makeCountdown } from './renewal.js';
-import type { ShareFormats } from '../player/formats.js';
-import type { ShareWords } from '../texts.js';
+import type { Wording } from '../player/formats.js';
 
 /** Makes the panel in place of a share that does not open. */
-export function makeNotices(given: { readonly words: ShareWords; readonly formats: ShareFormats }) {
+export function makeNotices(given: Wording) {
   const { words } = given;
   const panel = byId('notice', HTMLElement);
   const heading = byId('notice-heading', HTMLHeadingElement);

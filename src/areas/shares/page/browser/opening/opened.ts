@@ -3,25 +3,24 @@ import { writeActions } from '../actions.js';
 import { makeDownloadAll } from '../download-all.js';
 import type { Abilities } from '../player/candidates.js';
 import { describeShare } from './facts.js';
-import type { ShareFormats } from '../player/formats.js';
+import type { Wording } from '../player/formats.js';
 import { makeGallery } from '../player/gallery.js';
 import type { Opening, SharedFile } from './share-reply.js';
 import { makeStage } from '../player/stage.js';
-import type { ShareWords } from '../texts.js';
 
 /**
  * The view of an opened share.
  * @param mayHaveExpired see `makeStage`
  */
-export function makeOpenedView(given: {
-  readonly words: ShareWords;
-  readonly formats: ShareFormats;
-  readonly abilities: Abilities;
-  readonly mayHaveExpired: () => boolean;
-  readonly renew: () => void;
-  /** Receives the id of a file that the visitor saves. */
-  readonly onSave: (id: string) => void;
-}) {
+export function makeOpenedView(
+  given: Wording & {
+    readonly abilities: Abilities;
+    readonly mayHaveExpired: () => boolean;
+    readonly renew: () => void;
+    /** Receives the id of a file that the visitor saves. */
+    readonly onSave: (id: string) => void;
+  },
+) {
   const { words, formats } = given;
   const panel = byId('opened', HTMLElement);
   const title = byId('title', HTMLHeadingElement);

@@ -1,8 +1,7 @@
 import { announce, byId } from '../../../../../http/pages/browser/elements.js';
 import { makeCountdown } from './renewal.js';
-import type { ShareFormats } from '../player/formats.js';
+import type { Wording } from '../player/formats.js';
 import { makeAttemptKey, type ShareClient, type ShareReply } from './share-client.js';
-import type { ShareWords } from '../texts.js';
 
 /**
  * The form that asks for the password.
@@ -10,7 +9,7 @@ import type { ShareWords } from '../texts.js';
  * @param onGone receives the reply when the link opens nothing any more
  */
 export function makePasswordForm(
-  given: { readonly words: ShareWords; readonly formats: ShareFormats },
+  given: Wording,
   verify: ShareClient['verify'],
   then: { readonly onOpened: (reply: ShareReply) => void; readonly onGone: (reply: ShareReply) => void },
 ) {

@@ -1,11 +1,10 @@
 import type { Opening } from './share-reply.js';
-import type { ShareFormats } from '../player/formats.js';
-import type { ShareWords } from '../texts.js';
+import type { Wording } from '../player/formats.js';
 
 /** Counts a time down that a visitor has to wait, second by second. @param onEnd runs when the time is over, and not after `stop` */
 export function makeCountdown(
   { button, line }: { readonly button: HTMLButtonElement; readonly line: HTMLElement },
-  { words, formats }: { readonly words: ShareWords; readonly formats: ShareFormats },
+  { words, formats }: Wording,
   onEnd: () => void,
 ) {
   let timer = 0;

@@ -1,7 +1,7 @@
 import type { Opening } from './share-reply.js';
 
 /** The part of `Storage` that the page uses. */
-export interface TabStorage {
+interface TabStorage {
   readonly getItem: (key: string) => string | null;
   readonly setItem: (key: string, value: string) => void;
   readonly removeItem: (key: string) => void;

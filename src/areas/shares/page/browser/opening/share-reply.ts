@@ -50,27 +50,21 @@ export interface Introduction {
 
 interface OpeningReply {
   readonly share: SharedTerms;
-  readonly asset: Omit<SharedFile, 'media'>;
-  readonly media: readonly MediaFile[];
-  readonly assets?: readonly SharedFile[];
+  readonly assets: readonly SharedFile[];
   readonly share_session: string;
 }
 
 /** Returns the opening from the data of a reply of `verify`. @param project what the introduction said */
 export function openingOf(data: unknown, project: Opening['project']): Opening {
-  const { share, asset, media, assets, share_session: session } = data as OpeningReply;
-  return { project, session, share, files: assets ?? [{ ...asset, media }] };
+  const { share, assets: files, share_session: session } = data as OpeningReply;
+  return { project, session, share, files };
 }
 
 /** Returns the opening with the fresh URLs from the data of a reply of `media`. Files that the share has lost drop out. */
 export function renewedOpening(opening: Opening, data: unknown): Opening {
-  const { media, assets } = data as {
-    readonly media: readonly MediaFile[];
-    readonly assets?: readonly Pick<SharedFile, 'id' | 'media'>[];
-  };
-  const fresh = assets ?? [{ id: opening.files[0]?.id ?? '', media }];
+  const { assets } = data as { readonly assets: readonly Pick<SharedFile, 'id' | 'media'>[] };
   const files = opening.files.flatMap((file) => {
-    const found = fresh.find(({ id }) => id === file.id);
+    const found = assets.find(({ id }) => id === file.id);
     return found === undefined ? [] : [{ ...file, media: found.media }];
   });
   return { ...opening, files };

@@ -1,3 +1,11 @@
+import type { ShareWords } from '../texts.js';
+
+/** The texts of the page, and how it writes numbers and times. */
+export interface Wording {
+  readonly words: ShareWords;
+  readonly formats: ShareFormats;
+}
+
 /** Formats of the visitor's language, region and time zone. */
 export type ShareFormats = ReturnType<typeof makeShareFormats>;
 

@@ -1,19 +1,15 @@
 import { byId, makeElement } from '../../../../../http/pages/browser/elements.js';
 import { stillOf } from './candidates.js';
 import { describeKind, fileKindOf } from '../opening/facts.js';
-import type { ShareFormats } from './formats.js';
+import type { Wording } from './formats.js';
 import { makeKindIcon } from '../brand.js';
 import type { SharedFile } from '../opening/share-reply.js';
-import type { ShareWords } from '../texts.js';
 
 /**
  * The tiles of a share of several files, and the way from one to the next.
  * @param choose receives the file that the visitor wants to see
  */
-export function makeGallery(
-  { words, formats }: { readonly words: ShareWords; readonly formats: ShareFormats },
-  choose: (file: SharedFile) => void,
-) {
+export function makeGallery({ words, formats }: Wording, choose: (file: SharedFile) => void) {
   const [section, list, turn] = [
     byId('files', HTMLElement),
     byId('gallery', HTMLUListElement),

@@ -1,12 +1,11 @@
 import { announce, makeElement } from '../../../../../http/pages/browser/elements.js';
 import { type PreviewCandidate, candidatesOf, type Abilities } from './candidates.js';
 import { fileKindOf } from '../opening/facts.js';
-import type { ShareFormats } from './formats.js';
+import type { Wording } from './formats.js';
 import { makeIcon, makeKindIcon } from '../brand.js';
 import { makePlayer, type Player } from './player.js';
 import type { SharedFile, SharedTerms } from '../opening/share-reply.js';
 import { addSubtitles } from './subtitles.js';
-import type { ShareWords } from '../texts.js';
 
 interface Scene {
   readonly terms: SharedTerms;
@@ -23,15 +22,15 @@ const slowAfterMs = 20_000;
  * The part of the page that shows one file.
  * @param mayHaveExpired whether the URLs are at their end; `renew` then fetches others
  */
-export function makeStage(deps: {
-  readonly place: HTMLElement;
-  readonly remark: HTMLElement;
-  readonly words: ShareWords;
-  readonly formats: ShareFormats;
-  readonly abilities: Abilities;
-  readonly mayHaveExpired: () => boolean;
-  readonly renew: () => void;
-}) {
+export function makeStage(
+  deps: Wording & {
+    readonly place: HTMLElement;
+    readonly remark: HTMLElement;
+    readonly abilities: Abilities;
+    readonly mayHaveExpired: () => boolean;
+    readonly renew: () => void;
+  },
+) {
   const { place, remark, words, formats, abilities, mayHaveExpired, renew } = deps;
   let scene: Scene | null = null;
   let slowTimer = 0;
