@@ -39,10 +39,10 @@ function ratioOf(ours: Figures, peer: Figures, by: PeerRow['by']): string {
 }
 
 function number(figure: number): string {
-  if (figure >= 100) return Math.round(figure).toLocaleString('en');
+  if (figure === 0 || figure >= 100) return Math.round(figure).toLocaleString('en');
   return figure >= 10 ? figure.toFixed(0) : figure.toPrecision(2);
 }
 
 function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
+  return `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`;
 }

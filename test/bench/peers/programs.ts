@@ -53,7 +53,7 @@ export async function startPocketBase(program: string, folder: string): Promise<
   const args = ['serve', `--http=127.0.0.1:${port}`, `--dir=${join(folder, 'pocketbase')}`];
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  return started(child, { name: `PocketBase ${pocketBaseVersion}`, url, ready: '/api/health' });
+  return started(child, { name: 'PocketBase', url, ready: '/api/health' });
 }
 
 /** Installs and starts Better Auth. @returns the reason instead where that is not possible */
