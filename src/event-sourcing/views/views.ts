@@ -57,7 +57,7 @@ export interface View<Document extends JsonObject> {
 
 /** One document of one view. */
 export interface Wanted<Document extends JsonObject> {
-  readonly projection: Projection<Document, DomainEvent>;
+  readonly projection: Projection<Document>;
   readonly id: string;
 }
 

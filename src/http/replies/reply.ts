@@ -114,27 +114,66 @@ export interface FinishedReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Serialises a reply and makes its headers. */
-export function finishReply(
-  reply: { readonly status: number; readonly body?: unknown; readonly prepared?: PreparedBody } & ReplyExtras,
-  { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
+interface AnyReply extends ReplyExtras {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly prepared?: PreparedBody;
+}
+
+interface ReplyFormat {
+  /** With its charset. */
+  readonly mediaType: string;
+  readonly cacheControl: string;
+}
+
+/**
+ * Makes what serialises the replies of a route and makes their headers.
+ * @param cacheControl of the replies that bring none
+ */
+export function makeFinishReply(
+  replies: ReplySpecs,
+  cacheControl: string,
+): (reply: AnyReply) => FinishedReply {
+  const formats = new Map<number, ReplyFormat>();
+  for (const [status, { mediaType = 'application/json' }] of Object.entries(replies))
+    formats.set(Number(status), { mediaType: withCharset(mediaType), cacheControl });
+  return (reply) => {
+    const format = formats.get(reply.status);
+    if (format === undefined)
+      throw new Error(`the handler of a route answered the undocumented status ${reply.status}`);
+    return finishReply(reply, format);
+  };
+}
+
+/** Bytes that are no text have no charset, and playlists are always UTF-8 (RFC 8216, section 4). */
+const withoutCharset: ReadonlySet<string> = new Set([
+  'application/octet-stream',
+  'application/vnd.apple.mpegurl',
+]);
+
+function withCharset(mediaType: string): string {
+  return withoutCharset.has(mediaType) ? mediaType : `${mediaType}; charset=utf-8`;
+}
+
+function finishReply(
+  { status, body, prepared, revision, location }: AnyReply,
+  format: ReplyFormat,
 ): FinishedReply {
-  if (reply.prepared !== undefined)
-    return finishPrepared(reply.status, reply.prepared, { mediaType, cacheControl });
-  if (reply.body === undefined)
-    return { status: reply.status, content: '', headers: { 'cache-control': cacheControl } };
+  if (prepared !== undefined) return finishPrepared(status, prepared, format);
+  const { mediaType, cacheControl } = format;
+  if (body === undefined) return { status, content: '', headers: { 'cache-control': cacheControl } };
   const headers: Record<string, string> = { 'content-type': mediaType, 'cache-control': cacheControl };
   // Node sends a text in one packet with the head.
-  const content = JSON.stringify(reply.body);
-  if (reply.revision !== undefined) headers['etag'] = resourceTag(reply.revision, content);
-  if (reply.location !== undefined) headers['location'] = reply.location;
-  return { status: reply.status, content, headers };
+  const content = JSON.stringify(body);
+  if (revision !== undefined) headers['etag'] = resourceTag(revision, content);
+  if (location !== undefined) headers['location'] = location;
+  return { status, content, headers };
 }
 
 function finishPrepared(
   status: number,
   prepared: PreparedBody,
-  { mediaType, cacheControl }: { readonly mediaType: string; readonly cacheControl: string },
+  { mediaType, cacheControl }: ReplyFormat,
 ): FinishedReply {
   const { bytes, encoded, tag, contentSecurityPolicy, isIndexed = true, language } = prepared;
   const headers: Record<string, string> = {

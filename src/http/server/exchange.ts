@@ -8,7 +8,7 @@ import {
   type FinishedReply,
   type ReplySpecs,
   contentOf,
-  finishReply,
+  makeFinishReply,
   matchesNone,
   revisionsWanted,
   setHeaders,
@@ -27,7 +27,7 @@ import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reserveLimits } from '../access/limits.js';
 import { makeOmitNullTexts } from '../body/omitted-texts.js';
-import type { Method, RouteSpec } from '../route-spec.js';
+import type { RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
@@ -52,7 +52,12 @@ export function makeExchange<
   const { request, access } = spec;
   const takesBody = isBody(request.body);
   const badId = 'badId' in access ? access.badId : 'not_found';
-  const formats = replyFormats(spec);
+  // OWASP ASVS 5.0, 14.3.2: what only some callers may read is kept by no cache.
+  const isForAll = access.kind === 'public' && spec.method === 'GET';
+  const finishReply = makeFinishReply(
+    spec.replies,
+    spec.cacheControl ?? (isForAll ? 'no-cache' : 'no-store'),
+  );
   const readQuery = makeQueryParser(request.query);
   const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
@@ -143,8 +148,7 @@ export function makeExchange<
         command,
         ...grant,
       };
-      const reply = await spec.handler(given);
-      return finishReply(reply, formats(reply.status));
+      return finishReply(await spec.handler(given));
     };
     const answer: Answer = () => {
       const time = shell.clock.now();
@@ -248,43 +252,6 @@ function idempotencyKey(request: IncomingMessage): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && idempotencyKeyPattern.test(header)) return header;
   return invalid('header.Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
-}
-
-type ReplyFormat = Parameters<typeof finishReply>[1];
-
-/** Bytes that are no text have no charset, and playlists are always UTF-8 (RFC 8216, section 4). */
-const withoutCharset: ReadonlySet<string> = new Set([
-  'application/octet-stream',
-  'application/vnd.apple.mpegurl',
-]);
-
-function typeWithCharset(mediaType: string): string {
-  return withoutCharset.has(mediaType) ? mediaType : `${mediaType}; charset=utf-8`;
-}
-
-function replyFormats(spec: {
-  readonly replies: ReplySpecs;
-  readonly method: Method;
-  readonly cacheControl?: string;
-  readonly access: { readonly kind: AccessKind };
-}): (status: number) => ReplyFormat {
-  // OWASP ASVS 5.0, 14.3.2: what only some callers may read is kept by no cache.
-  const isForAll = spec.access.kind === 'public' && spec.method === 'GET';
-  const cacheControl = spec.cacheControl ?? (isForAll ? 'no-cache' : 'no-store');
-  const formats = new Map(
-    Object.entries(spec.replies).map(
-      ([status, { mediaType = 'application/json' }]): [number, ReplyFormat] => [
-        Number(status),
-        { mediaType: typeWithCharset(mediaType), cacheControl },
-      ],
-    ),
-  );
-  return (status) => {
-    const format = formats.get(status);
-    if (format === undefined)
-      throw new Error(`the handler of a route answered the undocumented status ${status}`);
-    return format;
-  };
 }
 
 /** Returns whether the client of a read already has this version (RFC 9110, 13.1.2). */

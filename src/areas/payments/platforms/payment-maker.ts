@@ -120,8 +120,8 @@ export interface ReportList {
    * Reads one page of the list. @param after `next` of the page before; null for the first
    * @throws PlatformError; CommandRejected invalid_request for an `after` of another platform
    */
-  listReports(
+  readonly listReports: (
     period: { readonly from: Date; readonly to: Date },
     after: string | null,
-  ): Promise<ListedReports>;
+  ) => Promise<ListedReports>;
 }

@@ -51,6 +51,10 @@ test('Warnings hold until the next result, or until the connection changes', (t)
   t.deepEqual(warningsAfter(...warned, testStarted, testFailed), []);
   t.deepEqual(warningsAfter(...warned, changedTo({ ...configuration, name: 'Archive' })), [missing(app)]);
   t.deepEqual(warningsAfter(...warned, changedTo(otherBucket)), []);
+  // A storage that is enabled again waits for a test, as a new one does.
+  const disabled: StorageEvent = { type: 'StorageDisabled', data: {} };
+  t.deepEqual(warningsAfter(...warned, disabled), [missing(app)]);
+  t.deepEqual(warningsAfter(...warned, disabled, { type: 'StorageEnabled', data: {} }), []);
   // A candidate that fails changes nothing of the storage that serves.
   t.deepEqual(warningsAfter(...warned, candidateStarted, candidateFailed), [missing(app)]);
   t.deepEqual(warningsAfter(...warned, candidateStarted, changedTo(otherBucket), candidateSucceeded), []);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ChangesBy, changeBy } from '../../../../event-sourcing/ports/events.js';
 import type { StorageConfiguration } from './configuration-fields.js';
 import type { StorageEvent } from './events.js';
 import type { TestWarning } from '../delivery/test-failure.js';
@@ -34,69 +35,41 @@ export const newStorage: StorageFields = { status: 'pending', test: null, warnin
 export function applyEvent(
   before: StorageFields,
   present: TestedConfiguration,
-  event: FieldEvent,
+  event: StorageEvent,
 ): StorageFields {
-  return { ...statusAfter(before, present, event), warnings: warningsAfter(before, present, event) };
+  const { status, test, warnings } = before;
+  return { status, test, warnings, ...changeBy(changes, event, { before, present }) };
 }
 
-type FieldEvent = Exclude<StorageEvent, { type: 'StorageCreated' | 'StorageDeleted' }>;
+type Before = { readonly before: StorageFields; readonly present: TestedConfiguration };
 
-function warningsAfter(
-  before: StorageFields,
-  present: TestedConfiguration,
-  event: FieldEvent,
-): StorageFields['warnings'] {
-  const { warnings, test } = before;
-  switch (event.type) {
-    case 'StorageTestSucceeded':
-      return isUnderWay(before, event.data.test_id) ? event.data.warnings : warnings;
-    case 'StorageTestFailed':
-      return isUnderWay(before, event.data.test_id) && test?.of_candidate === false ? [] : warnings;
-    case 'StorageChanged':
-      return sameConnection(present, event.data) ? warnings : [];
-    case 'StorageCorsSet': {
-      const { refused: origins } = event.data;
-      const others = warnings.filter(({ code }) => code !== 'cors_missing');
-      return origins.length === 0 ? others : [{ code: 'cors_missing', origins, cause: null }, ...others];
-    }
-    case 'StorageEnabled':
-      return [];
-    case 'StorageCredentialsReplaced':
-    case 'StorageDeliveryChanged':
-    case 'StorageTestStarted':
-    case 'StorageDisabled':
-      return warnings;
-  }
-}
-
-function statusAfter(before: StorageFields, present: TestedConfiguration, event: FieldEvent): TestedStatus {
-  const { status, test } = before;
-  switch (event.type) {
-    case 'StorageChanged':
-      if (!sameConnection(present, event.data)) return invalidateTest(before);
-      return samePaths(present, event.data) ? { status, test } : invalidateRunningTest(before);
-    case 'StorageCredentialsReplaced':
-      return invalidateTest(before);
-    case 'StorageDeliveryChanged':
-      return invalidateRunningTest(before);
-    case 'StorageTestStarted': {
-      const { test_id: id, candidate } = event.data;
-      if (candidate === null) return { status: 'testing', test: { id, of_candidate: false } };
-      return { status, test: { id, of_candidate: true } };
-    }
-    case 'StorageTestSucceeded':
-      return isUnderWay(before, event.data.test_id) ? { status: 'active', test: null } : { status, test };
-    case 'StorageTestFailed':
-      if (test?.id !== event.data.test_id) return { status, test };
-      return { status: test.of_candidate ? status : 'failed', test: null };
-    case 'StorageDisabled':
-      return { status: 'disabled', test: null };
-    case 'StorageEnabled':
-      return { status: 'pending', test: null };
-    case 'StorageCorsSet':
-      return { status, test };
-  }
-}
+const changes: ChangesBy<StorageEvent, Before, Partial<StorageFields>> = {
+  StorageChanged: ({ data }, { before, present }) => {
+    if (!sameConnection(present, data)) return { ...invalidateTest(before), warnings: [] };
+    return samePaths(present, data) ? {} : invalidateRunningTest(before);
+  },
+  StorageCredentialsReplaced: (_, { before }) => invalidateTest(before),
+  StorageDeliveryChanged: (_, { before }) => invalidateRunningTest(before),
+  StorageTestStarted: ({ data: { test_id: id, candidate } }) =>
+    candidate === null
+      ? { status: 'testing', test: { id, of_candidate: false } }
+      : { test: { id, of_candidate: true } },
+  StorageTestSucceeded: ({ data: { test_id, warnings } }, { before }) =>
+    isUnderWay(before, test_id) ? { status: 'active', test: null, warnings } : {},
+  StorageTestFailed: ({ data }, { before }) => {
+    if (!isUnderWay(before, data.test_id)) return {};
+    return before.test?.of_candidate === true
+      ? { test: null }
+      : { status: 'failed', test: null, warnings: [] };
+  },
+  StorageCorsSet: ({ data: { refused: origins } }, { before }) => {
+    const others = before.warnings.filter(({ code }) => code !== 'cors_missing');
+    const missing = { code: 'cors_missing', origins, cause: null } as const;
+    return { warnings: origins.length === 0 ? others : [missing, ...others] };
+  },
+  StorageDisabled: () => ({ status: 'disabled', test: null }),
+  StorageEnabled: () => ({ status: 'pending', test: null, warnings: [] }),
+};
 
 /** Returns whether the result of this test counts. That of a superseded or cancelled test does not. */
 export function isUnderWay({ test }: Pick<StorageFields, 'test'>, testId: string): boolean {

@@ -1,3 +1,4 @@
+import { type ChangesBy, changeBy } from '../../../../event-sourcing/ports/events.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { StorageConfiguration } from './configuration.js';
 import { type CdnTokenSettings, type DeliveryMode, defaultDelivery } from '../delivery/delivery.js';
@@ -95,44 +96,29 @@ export function evolve(state: StorageState, event: StorageEvent): StorageState {
   }
   const fields = applyEvent(state, state.configuration, event);
   const candidate = fields.test === null ? null : state.candidate;
-  return { ...state, ...fields, candidate, ...changeOf(state, event) };
+  return { ...state, ...fields, candidate, ...changeBy(changes, event, state) };
 }
 
-function changeOf(
-  { configuration, credentialsVersionMax }: ExistingStorage,
-  event: Exclude<StorageEvent, { type: 'StorageCreated' | 'StorageDeleted' }>,
-): Partial<ExistingStorage> {
-  const highest = (version: number): number => Math.max(credentialsVersionMax, version);
-  switch (event.type) {
-    case 'StorageChanged':
-      return { configuration: { ...configuration, ...event.data } };
-    case 'StorageCredentialsReplaced': {
-      const { credentials } = event.data;
-      return { credentials, credentialsVersionMax: highest(credentials.version) };
-    }
-    case 'StorageDeliveryChanged':
-      return deliveryAfter(event.data, highest);
-    case 'StorageTestStarted': {
-      const { candidate } = event.data;
-      return { candidate, credentialsVersionMax: highest(candidate?.credentials?.version ?? 0) };
-    }
-    case 'StorageCorsSet':
-      return { corsSet: event.data };
-    case 'StorageTestSucceeded':
-      return { corsSet: null };
-    case 'StorageTestFailed':
-    case 'StorageDisabled':
-    case 'StorageEnabled':
-      return {};
-  }
-}
+const changes: ChangesBy<StorageEvent, ExistingStorage, Partial<ExistingStorage>> = {
+  StorageChanged: ({ data }, { configuration }) => ({ configuration: { ...configuration, ...data } }),
+  StorageCredentialsReplaced: ({ data: { credentials } }, before) => ({
+    credentials,
+    ...recorded(before, credentials.version),
+  }),
+  StorageDeliveryChanged: ({ data: { mode, token } }, before) => {
+    if (token === null) return { delivery: mode, cdnToken: null };
+    const { scheme, valid_seconds: validSeconds, credentials } = token;
+    const cdnToken = { scheme, validSeconds, credentials };
+    return { delivery: mode, cdnToken, ...recorded(before, credentials.version) };
+  },
+  StorageTestStarted: ({ data: { candidate } }, before) => ({
+    candidate,
+    ...recorded(before, candidate?.credentials?.version ?? 0),
+  }),
+  StorageCorsSet: ({ data }) => ({ corsSet: data }),
+  StorageTestSucceeded: () => ({ corsSet: null }),
+};
 
-function deliveryAfter(
-  { mode, token }: Extract<StorageEvent, { type: 'StorageDeliveryChanged' }>['data'],
-  highest: (version: number) => number,
-): Pick<ExistingStorage, 'delivery' | 'cdnToken' | 'credentialsVersionMax'> {
-  if (token === null) return { delivery: mode, cdnToken: null, credentialsVersionMax: highest(0) };
-  const { scheme, valid_seconds: validSeconds, credentials } = token;
-  const cdnToken = { scheme, validSeconds, credentials };
-  return { delivery: mode, cdnToken, credentialsVersionMax: highest(credentials.version) };
+function recorded({ credentialsVersionMax }: ExistingStorage, version: number) {
+  return { credentialsVersionMax: Math.max(credentialsVersionMax, version) };
 }
