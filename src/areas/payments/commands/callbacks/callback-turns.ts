@@ -31,7 +31,7 @@ export function makeCallbackTurns(deps: {
   readonly pace?: Pace;
   readonly pause?: () => Promise<void>;
 }) {
-  const { clock, pace = processPace, pause = () => setTimeout(pauseMs, undefined, { ref: false }) } = deps;
+  const { clock, pace = processPace, pause = () => setTimeout(pauseMs) } = deps;
   const work = makeLru<{ readonly bytes: number; readonly atMs: number }>(clientsMax);
   /** By client, so that one with many connections gets no more turns. */
   const waiting = new Map<string, Waiting[]>();
