@@ -5,44 +5,27 @@ import type { ReplySpecs } from '../../../src/http/replies/reply.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';
 import { type Method, type RouteSpec, noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 
-type TestSpec<
-  Kind extends AccessKind,
-  Params extends PathParams,
-  Query,
-  Body,
-  Replies extends ReplySpecs,
-  Spec = RouteSpec<Kind, Params, Query, Body, Replies>,
-> = Omit<Spec, 'access' | 'name' | 'tag' | 'summary' | 'method' | 'path' | 'request'> & {
-  readonly access?: RouteSpec<Kind, Params, Query, Body, Replies>['access'];
-  readonly request?: Partial<RouteSpec<Kind, Params, Query, Body, Replies>['request']>;
+/** A route without what `testRoute` fills in: its name and target, and access and input where they are left out. */
+type TestSpec<Spec extends { readonly access: unknown; readonly request: object }> = Omit<
+  Spec,
+  'access' | 'name' | 'tag' | 'summary' | 'method' | 'path' | 'request'
+> & {
+  readonly access?: Spec['access'];
+  readonly request?: Partial<Spec['request']>;
 };
 
-/** Makes a route that only a test serves. Without more it is open to everyone, and its requests have no input. */
+/** Makes a route that only a test serves. By default it is open to everyone, and its requests have no input. */
 export function testRoute<
   Replies extends ReplySpecs,
   Kind extends AccessKind = 'public',
   Params extends PathParams = z.output<typeof noParams>,
   Query = z.output<typeof noQuery>,
   Body = undefined,
->(
-  target: `${Method} /${string}`,
-  { access, request, ...spec }: TestSpec<Kind, Params, Query, Body, Replies>,
-): Route {
-  const [method, path = ''] = target.split(' ') as [Method, string?];
-  return makeRoute<Kind, Params, Query, Body, Replies>({
-    ...({ ...spec, method, path } as Pick<
-      RouteSpec<Kind, Params, Query, Body, Replies>,
-      'replies' | 'handler'
-    >),
-    ...{ name: target.replaceAll(/\W+/g, ''), tag: 'Test', summary: target, method, path },
-    // What is left out has the type that its parameter has then.
-    access: access ?? (publicAccess as never),
-    request: { params: noParams, query: noQuery, body: noBody, ...request } as RouteSpec<
-      Kind,
-      Params,
-      Query,
-      Body,
-      Replies
-    >['request'],
-  });
+>(target: `${Method} /${string}`, spec: TestSpec<RouteSpec<Kind, Params, Query, Body, Replies>>): Route {
+  const [method, path] = target.split(' ');
+  const named = { name: target.replaceAll(/\W+/g, ''), tag: 'Test', summary: target, method, path };
+  const request = { params: noParams, query: noQuery, body: noBody, ...spec.request };
+  // The compiler cannot see that the defaults of the values have the types that are the defaults of the parameters.
+  const route = { access: publicAccess, ...named, ...spec, request } as unknown;
+  return makeRoute(route as RouteSpec<Kind, Params, Query, Body, Replies>);
 }

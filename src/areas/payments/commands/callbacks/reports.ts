@@ -1,4 +1,4 @@
-import { type PaymentRejection, transactionAggregate } from '../../domain/transaction/transaction.js';
+import { type PaymentRejection, homeOf, transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { PaymentDeps } from '../../deps.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -20,20 +20,13 @@ import { platformOf } from '../../domain/order/events.js';
 import {
   approvalName,
   factName,
-  isForwardedKey,
   ownStreamId,
   parseOrderNumber,
   reportName,
-  transactionStreamId,
 } from '../../domain/payment-ids.js';
-import { type Disposition, type PaymentProviderName, platformTerms } from '../../domain/payment.js';
+import type { Disposition, PaymentProviderName } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
-import {
-  type Applicable,
-  type TransactionState,
-  applicableAt,
-  isUnreadable,
-} from '../../domain/transaction/fold.js';
+import { type Applicable, type TransactionState, applicableAt } from '../../domain/transaction/fold.js';
 import { isRejection } from '../../../shared/rejections.js';
 import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 
@@ -270,28 +263,6 @@ function namedIn(id: string, { reports }: Pick<Applicable, 'reports'>) {
   return reports.flatMap((of) =>
     of.notifications.map((notification, index) => ({ name: factName(id, of, index), notification, of })),
   );
-}
-
-/**
- * Returns the stream of a report: that of its transaction. A report has a stream for itself when it names none, and when
- * it must be forwarded: it names several, a part of it cannot be read, or PayPal sent it. PayPal's signature does not
- * bind the body to the key, so there the stream of the key shows other content.
- */
-function homeOf(
-  provider: PaymentProviderName,
-  { key, notifications, recorded }: Pick<PaymentReport, 'key' | 'notifications' | 'recorded'>,
-): { readonly id: string; readonly isForwarded: boolean } {
-  const [transaction = null, ...others] = notifications.map(({ transaction_id }) => transaction_id);
-  const orders = new Set(notifications.map(({ order_number }) => order_number));
-  const isOne =
-    others.every((other) => other === transaction) &&
-    orders.size <= 1 &&
-    !(others.length > 0 && isUnreadable({ notifications }));
-  const isBound =
-    platformTerms(provider).binds_key !== false || isForwardedKey(key) || recorded !== undefined;
-  return transaction !== null && isOne && isBound
-    ? { id: transactionStreamId(provider, transaction), isForwarded: false }
-    : { id: ownStreamId(provider, key), isForwarded: !isOne || transaction !== null };
 }
 
 /** Returns the most important outcome. */

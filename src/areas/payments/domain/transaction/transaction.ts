@@ -1,6 +1,7 @@
 import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
 import { isDeepStrictEqual } from 'node:util';
-import { conflictsMax } from '../payment.js';
+import { type PaymentProviderName, conflictsMax, platformTerms } from '../payment.js';
+import { isForwardedKey, ownStreamId, transactionStreamId } from '../payment-ids.js';
 import {
   type PaymentReport,
   type ReportResolution,
@@ -88,3 +89,25 @@ export const transactionAggregate = defineAggregate<TransactionState, Transactio
   transactionEvents,
   { initialState: noReports, decide, evolve: evolveTransaction },
 );
+
+/**
+ * Returns the stream of a report: that of its transaction. A report has a stream for itself when it names none, and when
+ * it must be forwarded: it names several, a part of it cannot be read, or PayPal sent it. PayPal's signature does not
+ * bind the body to the key, so there the stream of the key shows other content.
+ */
+export function homeOf(
+  provider: PaymentProviderName,
+  { key, notifications, recorded }: Pick<PaymentReport, 'key' | 'notifications' | 'recorded'>,
+): { readonly id: string; readonly isForwarded: boolean } {
+  const [transaction = null, ...others] = notifications.map(({ transaction_id }) => transaction_id);
+  const orders = new Set(notifications.map(({ order_number }) => order_number));
+  const isOne =
+    others.every((other) => other === transaction) &&
+    orders.size <= 1 &&
+    !(others.length > 0 && isUnreadable({ notifications }));
+  const isBound =
+    platformTerms(provider).binds_key !== false || isForwardedKey(key) || recorded !== undefined;
+  return transaction !== null && isOne && isBound
+    ? { id: transactionStreamId(provider, transaction), isForwarded: false }
+    : { id: ownStreamId(provider, key), isForwarded: !isOne || transaction !== null };
+}
