@@ -110,7 +110,7 @@ export interface OrderQueries {
 interface ListedReports {
   /** What its callbacks report, or should have reported. A callback of the same has the same key where that is possible. */
   readonly reports: readonly VerifiedCallback[];
-  /** The place of the next page; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly next: string | null;
 }
 

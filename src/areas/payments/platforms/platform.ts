@@ -119,7 +119,7 @@ export function definePlatform<
         if (client === null || platform.make === undefined) return null;
         const { now } = surroundings;
         const asks = platform.query?.(client, settings, now);
-        return { ...platform.make(client, settings, now), ...(asks && { asks }) };
+        return { ...platform.make(client, settings, now), ...(asks === undefined ? {} : { asks }) };
       },
       keyProblem: () => {
         if (keys_directory === undefined) return null;

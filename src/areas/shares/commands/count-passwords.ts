@@ -44,7 +44,7 @@ export function makeCountPasswords(
     for (let atHead = false; !atHead;) {
       const page: LogPage = await eventStore.readAll({ after, limit: pageSize });
       [after, atHead] = [page.cursor, page.atHead];
-      // No other event has the field.
+      // Each event that sets a password has its hash in this field, and no other event has the field.
       const events = page.events.filter(({ data }) => 'password_hash' in data);
       for (let first = 0; first < events.length; first += opensAtOnce) {
         await Promise.all(events.slice(first, first + opensAtOnce).map(count));

@@ -30,7 +30,7 @@ export interface Reconciled {
   readonly reported: number;
   /** Orders of which the platform told nothing, because it refused or failed. The next run asks for them again. */
   readonly failed: readonly string[];
-  /** The place from which the next call goes on; null at the end. */
+  /** The cursor from which the next call goes on; null at the end. */
   readonly next: string | null;
 }
 
@@ -96,22 +96,22 @@ export function makeReconcilePayments(
   ): Promise<Reconciled> {
     const endMs = steadyMsOf(clock) + reconcilingMs;
     const isOver = (): boolean => steadyMsOf(clock) > endMs;
-    let [asked, reported, place] = [0, 0, after];
+    let [asked, reported, cursor] = [0, 0, after];
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
         { provider, work: 'list what it reported' },
-        () => asks.listReports(period, place),
+        () => asks.listReports(period, cursor),
         onFailure,
       );
       for (const report of reports) {
-        if (isOver()) return { asked, reported, failed: [], next: place };
+        if (isOver()) return { asked, reported, failed: [], next: cursor };
         asked += 1;
         if (await acceptNews(provider, report, stepContext(context, report.key))) reported += 1;
       }
-      place = next;
-      if (place === null || isOver()) break;
+      cursor = next;
+      if (cursor === null || isOver()) break;
     }
-    return { asked, reported, failed: [], next: place };
+    return { asked, reported, failed: [], next: cursor };
   }
 
   /** Asks for the state of each order that is not refunded. One order that the platform cannot tell stops no other. */

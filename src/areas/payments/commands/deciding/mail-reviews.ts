@@ -62,11 +62,11 @@ export function makeMailReviews({ orders, stateStore, mails, clock, publicUrl, r
         const due = found?.value.due ?? '';
         if (nowMs < Date.parse(due)) return { keep: Date.parse(due) };
         // Before the record, so that a crash loses none. The ids follow from the record, so no mail is requested twice.
-        for (const place of recipients.keys()) {
+        for (const index of recipients.keys()) {
           await request({
-            id: reactionCommandId(`${due}/${place}`, key),
+            id: reactionCommandId(`${due}/${index}`, key),
             event: null,
-            person: String(place),
+            person: String(index),
           });
         }
         return { write: { due: new Date(nowMs + dayMs).toISOString() }, result: null };

@@ -10,17 +10,17 @@ const path = '/v1/notifications/webhooks-events';
 const pageMax = 50;
 const bodyBytesMax = 4_194_304;
 /** The query of a page, which PayPal chooses. */
-const placeShape = /^[\w.~%&=:+,-]{1,1024}$/;
+const cursorShape = /^[\w.~%&=:+,-]{1,1024}$/;
 
 /**
  * Makes the list of the events that PayPal has sent, or tried to send, to the app ("List event notifications"). The key is
- * the event's id, and not that of a callback, which is the id of its transmission: PayPal does not list it. A place is the
- * query of the page.
+ * the event's id, and not that of a callback, which is the id of its transmission: PayPal does not list it. A cursor is
+ * the query of the page.
  */
 export function makePayPalList(client: PayPalClient): ReportList {
   return {
     listReports: async ({ from, to }, after) => {
-      if (after !== null && !placeShape.test(after)) invalid('after', 'is no `next` of such a call');
+      if (after !== null && !cursorShape.test(after)) invalid('after', 'is no `next` of such a call');
       const query = after ?? `page_size=${pageMax}&start_time=${timeOf(from)}&end_time=${timeOf(to)}`;
       const page = await client({ method: 'GET', path: `${path}?${query}`, bodyBytesMax });
       if (!Array.isArray(at(page, 'events'))) return unreadableReply();
@@ -42,7 +42,7 @@ function nextOf(page: Fields): string | null {
   if (link === undefined) return null;
   const address = (textAt(link, 'href', 4_096) ?? '').replaceAll('&amp;', '&');
   const query = /\/v1\/notifications\/webhooks-events\/?\?(.*)$/.exec(address)?.[1];
-  return query !== undefined && placeShape.test(query) ? query : unreadableReply();
+  return query !== undefined && cursorShape.test(query) ? query : unreadableReply();
 }
 
 /** PayPal's examples have no milliseconds. */

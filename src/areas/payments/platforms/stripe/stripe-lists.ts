@@ -75,7 +75,7 @@ const objects: readonly StripeList[] = [
 
 /**
  * Makes the lists of what Stripe reported: its events, and for a period that begins earlier also the objects themselves.
- * The key of an event is that of its callback. A place is the name of a list, and the id of the last item that was read.
+ * The key of an event is that of its callback. A cursor is the name of a list, and the id of the last item that was read.
  * @param livemode undefined accepts both modes
  */
 export function makeStripeLists(deps: {
@@ -88,7 +88,7 @@ export function makeStripeLists(deps: {
     listReports: async ({ from, to }, after) => {
       const isRecent = now().getTime() - from.getTime() <= eventsMs;
       const lists = isRecent ? [events] : [events, ...objects];
-      const { list, last } = after === null ? { list: events, last: '' } : placeOf(after);
+      const { list, last } = after === null ? { list: events, last: '' } : cursorOf(after);
       const page = await client({
         ...{ method: 'GET', path: list.path, bodyBytesMax },
         form: [
@@ -110,7 +110,7 @@ export function makeStripeLists(deps: {
 }
 
 /** @throws CommandRejected invalid_request */
-function placeOf(after: string): { readonly list: StripeList; readonly last: string } {
+function cursorOf(after: string): { readonly list: StripeList; readonly last: string } {
   const [, name, last = ''] = /^([a-z_]+)\/([0-9A-Za-z_]{0,255})$/.exec(after) ?? [];
   const list = [events, ...objects].find((one) => one.name === name);
   return list === undefined ? invalid('after', 'is no `next` of such a call') : { list, last };

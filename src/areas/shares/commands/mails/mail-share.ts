@@ -28,6 +28,7 @@ import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 
+// Routes import from commands, and not from the domain.
 export { shareMailAddressesMax } from '../../domain/share-mail/events.js';
 
 /**
