@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import type { StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
@@ -262,6 +262,23 @@ test.serial('Lists are in order while the index takes in the newest entries, man
   await eventually('all entries are in the index', () =>
     Promise.resolve(isDeepStrictEqual(count('new_entries'), [[0n]])),
   );
+});
+
+test.serial('A store to which nothing is written leaves the newest entries where they are', async (t) => {
+  // Given a directory whose newest entries are not in the index
+  const { directory, readModelStore, close } = await givenReadModels(t);
+  const view = 'things@1.1';
+  await readModelStore.ensureCollection(view, ['owner']);
+  await readModelStore.write(view, [wholeFold('a', 0n, { owner: 'ada' })]);
+  await close();
+  const newest = () => rows(directory, 'read-models.db', 'SELECT count(*) FROM new_entries');
+  const before = newest();
+  // When it is opened, and closed later than the index takes entries in after a write
+  const again = await openReadModels(directory);
+  await setTimeout(800);
+  await again.close();
+  // Then
+  t.deepEqual(newest(), before);
 });
 
 test.serial('Later writes remove the rows of a dropped collection', async (t) => {

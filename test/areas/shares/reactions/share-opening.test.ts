@@ -7,6 +7,7 @@ import type { CommandHandler } from '../../../../src/event-sourcing/deciding/com
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { shareAccessAggregate } from '../../../../src/areas/shares/domain/share-access/share-access.js';
 import { shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
+import { securityNoticeAggregate } from '../../../../src/areas/accounts/domain/security-notice/security-notice.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { projectId } from '../../../support/examples/ids.js';
 import { shareCreated } from '../../../support/examples/share.js';
@@ -84,6 +85,21 @@ test('Visitors who open a share at the same time cause one mail, in one process 
     const types = (await events(`securitynotice-${shareId}`)).map(({ type }) => type);
     t.deepEqual(types, ['SecurityNoticeRequested', 'SecurityNoticeMailed']);
   }
+});
+
+test('A sharer who turns the mail off after it was requested gets none', async (t) => {
+  // Given a request of an earlier process, and a share that now says `notify_sharer: false`
+  const { stores, settled, start, smtp } = await given(t, { notify_sharer: false });
+  const request = { type: 'Request', shareId, openedAt: new Date() } as const;
+  await stores.handler.handle(
+    securityNoticeAggregate.at(shareId),
+    request,
+    givenContext(901, request.openedAt),
+  );
+  // When
+  await settled(start());
+  // Then
+  t.deepEqual(smtp.mails, []);
 });
 
 test('A share with notify_sharer: false and a revoked one lead to no mail', async (t) => {
