@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { describeMutant, drawMutants, mutate } from './mutations.mjs';
 import { readTestGraph } from './test-graph.mjs';
+import { writeGroups } from './test-groups.mjs';
 
 const root = join(import.meta.dirname, '..');
 const { positionals, values } = parseArgs({
@@ -27,7 +28,9 @@ const [
 ] = positionals;
 
 /** Numbers of test files, nearest first: most mutants die in the first step. The last step runs all the others. */
-const steps = [4, 8, 13, Infinity];
+const steps = [4, 16, Infinity];
+/** From so many files on, several share a process: to start one costs more than most files. */
+const groupedFrom = 5;
 /** A run takes at least so long before it counts as endless, and at least so many times the time of the unchanged code. */
 const endlessMs = 120_000;
 const endlessTimes = 5;
@@ -157,7 +160,10 @@ async function verify(tests) {
 /** Runs test files until the first failure. Returns whether all passed, the time it took, and the first failure. */
 function run(tests) {
   const ava = join(copy, 'node_modules/ava/entrypoints/cli.mjs');
-  const files = tests.map((test) => `dist/${test.replace(/\.ts$/, '.js')}`);
+  const files =
+    tests.length < groupedFrom
+      ? tests.map((test) => `dist/${test.replace(/\.ts$/, '.js')}`)
+      : writeGroups(copy, tests);
   const known = tests.map((test) => unchangedMs.get(test) ?? unknownMs).reduce((sum, ms) => sum + ms, 0);
   const limitMs = Math.max(endlessMs, endlessTimes * known);
   const started = performance.now();
