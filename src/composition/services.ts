@@ -46,6 +46,7 @@ import { openAudit } from './tasks/audit.js';
 import { openLeases } from './tasks/leases.js';
 import { openMailer, openMails, openWebhooks } from './opening/open-messages.js';
 import { openWatchedStores, type StoreOptions } from './opening/open-watched-stores.js';
+import { makeOpenStorage } from '../areas/storages/commands/open-storage.js';
 import { makeReaders } from '../../projections/readers.js';
 import { sentenceOf } from './starting.js';
 import { levelOf } from './opening/store-reports.js';
@@ -215,7 +216,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       invitationLimits: limitsFrom(config.limits),
       shareMailLimits: limitsFrom(config.limits),
       verificationLimits: limitsFrom(config.limits),
-      makeUrls: makeStorageUrls,
+      openStorage: makeOpenStorage({ handler, sealer, makeUrls: makeStorageUrls }),
       ...makeStorageCalls(config.storageAllowedCidrs, options.outgoing, clock),
       ...openPayments(config, options, { log, clock }),
       cannotMail: async (address) => mailer !== null && (await mailer.lacksFor(address)),

@@ -7,6 +7,7 @@ import type { SessionIds } from '../../../projections/projects/access-reader.js'
 import { makeReaders, type Readers } from '../../../projections/readers.js';
 import { makeOrderCommands } from '../../../src/areas/payments/commands/index.js';
 import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
+import { makeOpenStorage } from '../../../src/areas/storages/commands/open-storage.js';
 import { makeStorageUrls } from '../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { Limits } from '../../../src/config/config.js';
 import { limitsFrom } from '../../../src/security/rates/limits.js';
@@ -132,7 +133,7 @@ export function givenCommands(
     shareSessions: makeShareSessions(refreshKeys),
     playlistTokens: makePlaylistTokens(refreshKeys),
     publicUrl: 'http://127.0.0.1:8080',
-    makeUrls: makeStorageUrls,
+    openStorage: makeOpenStorage({ ...stores, makeUrls: makeStorageUrls }),
     probe: () => Promise.resolve({ failure: null, warnings: [] }),
     setBucketCors: () => Promise.resolve({ isChanged: false, refused: [] }),
     browserOrigins: ['https://stowage.example.com'],

@@ -19,7 +19,6 @@ import { rejectProject } from '../../projects/domain/project/state.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
-import type { OpenStorage } from '../../storages/commands/open-storage.js';
 import type { AssetDescription } from '../domain/asset/events.js';
 
 /**
@@ -44,7 +43,7 @@ export function makeAskBucket(deps: AssetDeps & { readonly openAssetStorage: Ope
  */
 export type OpenAssetStorage = ReturnType<typeof makeOpenAssetStorage>;
 
-export function makeOpenAssetStorage(deps: { readonly openStorage: Pick<OpenStorage, 'serving'> }) {
+export function makeOpenAssetStorage(deps: Pick<AssetDeps, 'openStorage'>) {
   const { openStorage } = deps;
   return async ({ storage_id: storageId }: { readonly storage_id: string }) => {
     const opened = await openStorage.serving(storageId);

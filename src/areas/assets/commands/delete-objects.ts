@@ -5,7 +5,7 @@ import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
 import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
-import type { OpenStorage, OpenedStorage } from '../../storages/commands/open-storage.js';
+import type { OpenedStorage } from '../../storages/commands/open-storage.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
@@ -23,12 +23,7 @@ const storagesMax = 100;
 /** A storage that leads to a bucket, as far as the name of the bucket says it. */
 type Binding = { readonly storageId: string; readonly basePath: string };
 
-export function makeDeleteObjects(
-  deps: AssetDeps & {
-    readonly openStorage: Pick<OpenStorage, 'serving'>;
-    readonly objectKeys: Pick<ObjectKeys, 'deleting'>;
-  },
-) {
+export function makeDeleteObjects(deps: AssetDeps & { readonly objectKeys: Pick<ObjectKeys, 'deleting'> }) {
   const { handler, storages, deleteObject, openStorage, objectKeys } = deps;
   return async (assetId: string, pending: PendingDeletion, signal: AbortSignal) => {
     const opened = await openStorage.serving(pending.storage_id);

@@ -11,20 +11,17 @@ import { makeIsUploadOpen, makeListUploadParts, makeStartUpload } from './upload
 import { makeCapacity } from './capacity.js';
 import { makeObjectKeys } from './object-keys.js';
 import { makePayerOf } from '../../projects/commands/projects.js';
-import { makeOpenStorage } from '../../storages/commands/open-storage.js';
 
 export type AssetCommands = ReturnType<typeof makeAssetCommands>;
 
 export function makeAssetCommands(deps: AssetDeps) {
-  const openStorage = makeOpenStorage(deps);
-  const openAssetStorage = makeOpenAssetStorage({ openStorage });
+  const openAssetStorage = makeOpenAssetStorage(deps);
   const askBucket = makeAskBucket({ ...deps, openAssetStorage });
   const common = {
     ...deps,
     capacity: makeCapacity(deps),
     payerOf: makePayerOf(deps),
     objectKeys: makeObjectKeys(deps),
-    openStorage,
     playlistUrl: makePlaylistUrl(deps),
     openAssetStorage,
     askBucket,

@@ -19,7 +19,6 @@ import type { StorageEvent } from '../domain/storage/events.js';
 import { rejectStorage, storageNotFound } from '../domain/storage/state.js';
 import { existingStorage, storageAggregate, type StorageCommand } from '../domain/storage/storage.js';
 import type { SealCredentials } from './create-storage.js';
-import type { OpenStorage } from './open-storage.js';
 
 export type StorageAddress = { readonly projectId: string; readonly storageId: string };
 
@@ -51,7 +50,6 @@ export function makeChanging(
     /** See `makeAllowsHttp`. */
     readonly allowsHttp: (host: string) => boolean;
     readonly sealCredentials: SealCredentials;
-    readonly openStorage: OpenStorage;
   },
 ) {
   const { handler, storages, allowsHttp, sealCredentials } = deps;

@@ -8,7 +8,6 @@ import {
   makeStorageLimit,
 } from './create-storage.js';
 import { makeDeleting } from './deleting.js';
-import { makeOpenStorage } from './open-storage.js';
 import { makeProbeStorage } from './probing.js';
 import { makeAllowsHttp } from '../domain/bucket/endpoint.js';
 
@@ -22,7 +21,6 @@ export function makeStorageCommands(
     ...deps,
     allowsHttp,
     sealCredentials: makeSealCredentials(deps),
-    openStorage: makeOpenStorage(deps),
   };
   return {
     checkNewStorage: makeCheckNewStorage({ allowsHttp }),

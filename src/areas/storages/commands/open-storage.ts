@@ -1,4 +1,4 @@
-import type { StorageDeps } from '../deps.js';
+import type { ProjectDeps } from '../../projects/deps.js';
 import { bucketAddress } from '../domain/bucket/bucket-address.js';
 import { credentialKeys } from '../domain/bucket/connection.js';
 import {
@@ -8,24 +8,43 @@ import {
   type StoredCdnToken,
 } from '../domain/storage/storage.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import type { StorageUrls } from '../bucket/signing/media-urls.js';
+import type { MakeStorageUrls, StorageUrls } from '../bucket/signing/media-urls.js';
 import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
 import type { CdnToken } from '../bucket/signing/cdn-token.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
+import { makeSizedLru } from '../../../kit/lru.js';
 
-/** A storage with opened credentials, which sign. Do not keep it longer than one request or one test. */
+/** A storage with opened credentials, which sign. Do not keep it longer than one request or one test: the next one asks again. */
 export type OpenedStorage = { readonly storage: ExistingStorage; readonly urls: StorageUrls };
+
+/** The storages that stay open in a process, and about what each takes with its signers. */
+const keptMax = 1_000;
+const keptBytes = 8 * 1_024;
 
 export type OpenStorage = ReturnType<typeof makeOpenStorage>;
 
-export function makeOpenStorage(deps: Pick<StorageDeps, 'handler' | 'sealer' | 'makeUrls'>) {
+export function makeOpenStorage(
+  deps: Pick<ProjectDeps, 'handler' | 'sealer'> & { readonly makeUrls: MakeStorageUrls },
+) {
   const { handler, sealer, makeUrls } = deps;
+  const kept = makeSizedLru<OpenedStorage>({
+    entriesMax: keptMax,
+    bytesMax: keptMax * keptBytes,
+    bytesOf: () => keptBytes,
+  });
   return {
-    /** Opens a storage; null when it does not exist. @throws StoreUnavailable; the errors of `Sealer.open` */
+    /**
+     * Opens a storage; null when it does not exist. It stays open while its state is the same. The keys of its credentials are
+     * destroyed only after an event that changes the state. @throws StoreUnavailable; the errors of `Sealer.open`
+     */
     serving: async (storageId: string) => {
       const { state } = await handler.load(storageAggregate, storageId);
       if (state.status === 'absent' || state.status === 'deleted') return null;
-      return open(storageId, state, state.credentials);
+      const known = kept.get(storageId);
+      if (known?.storage === state) return known;
+      const opened = await open(storageId, state, state.credentials);
+      if (opened !== null) kept.set(storageId, opened);
+      return opened;
     },
     /** Opens a storage with the values of the candidate that the test is of; null when the test is over. */
     tested: async (storageId: string, testId: string) => {

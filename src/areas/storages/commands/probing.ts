@@ -6,7 +6,6 @@ import type { StorageDeps } from '../deps.js';
 import type { StorageEvent } from '../domain/storage/events.js';
 import { storageAggregate } from '../domain/storage/storage.js';
 import { type TestResult, testLeaseMs, testTimeMs } from '../domain/delivery/test-failure.js';
-import type { OpenStorage } from './open-storage.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
@@ -15,8 +14,7 @@ export type StorageTestRef = { readonly storageId: string; readonly testId: stri
 
 /** Makes the tests of storages. */
 export function makeProbeStorage(
-  deps: Pick<StorageDeps, 'handler' | 'probe' | 'onFailure' | 'browserOrigins'> & {
-    readonly openStorage: OpenStorage;
+  deps: Pick<StorageDeps, 'handler' | 'openStorage' | 'probe' | 'onFailure' | 'browserOrigins'> & {
     readonly timeMs?: number;
   },
 ) {

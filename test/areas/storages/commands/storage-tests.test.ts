@@ -206,6 +206,28 @@ test('New credentials of an active storage are used by their test, and the old o
   }
 });
 
+test('The credentials of a storage are opened once while its state is the same, and not after its deletion', async (t) => {
+  const { stores, commands, bindTested } = await given();
+  const storageId = await bindTested();
+  let opened = 0;
+  const open: typeof stores.sealer.open = (...args) => {
+    opened += 1;
+    return stores.sealer.open(...args);
+  };
+  const sealer = { ...stores.sealer, open };
+  const openStorage = makeOpenStorage({ ...stores, sealer, makeUrls: makeStorageUrls });
+  const once = await openStorage.serving(storageId);
+  t.is(await openStorage.serving(storageId), once);
+  t.is(opened, 2, 'the key and its secret');
+  // When the storage changes, the next request opens it again
+  await commands.changeStorage({ projectId, storageId, changes: { name: 'Dailies' } }, nextContext(stores));
+  t.is((await openStorage.serving(storageId))?.storage.configuration.name, 'Dailies');
+  t.is(opened, 4);
+  // When it is deleted, nothing of it is served
+  await commands.deleteStorage({ projectId, storageId }, nextContext(stores));
+  t.is(await openStorage.serving(storageId), null);
+});
+
 test('The first storage that becomes active becomes the default, also after a crash', async (t) => {
   const { stores, bind, test: start, serve, probing, choosing, shown, commands, bindTested } = await given();
   const [one, other] = [await bind(), await bind()];

@@ -12,7 +12,7 @@ import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
 import type { ShareDeps } from '../../deps.js';
 import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists.js';
 import type { Visits } from '../visiting/visits.js';
-import { type OpenedStorage, makeOpenStorage } from '../../../storages/commands/open-storage.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
 import { folderOf, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
 
@@ -38,7 +38,7 @@ const maxAgeSeconds = 300;
 export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAssets'>) {
   const { clock, handler, readObject, playlistTokens, findSharedAssets } = deps;
   const playlistUrl = makePlaylistUrl(deps);
-  const openAssetStorage = makeOpenAssetStorage({ openStorage: makeOpenStorage(deps) });
+  const openAssetStorage = makeOpenAssetStorage(deps);
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
   const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });

@@ -5,7 +5,7 @@ import {
   makeMediaLinks,
   makePlaylistUrl,
 } from '../../../assets/commands/media/media-links.js';
-import { type OpenedStorage, makeOpenStorage } from '../../../storages/commands/open-storage.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { rejectShare, shareNotFound } from '../../domain/share/rejections.js';
 import type { Accesses, SessionShare, VisitedShare, Visits } from './visits.js';
 
@@ -30,8 +30,7 @@ export type SharedMedia = ReturnType<typeof makeSharedMedia>;
 export function makeSharedMedia(
   deps: ShareDeps & Pick<Visits, 'findShareOfSession'> & Pick<Accesses, 'recordDownload'>,
 ) {
-  const { clock, findShareOfSession, recordDownload } = deps;
-  const openStorage = makeOpenStorage(deps);
+  const { clock, openStorage, findShareOfSession, recordDownload } = deps;
   const urlOf = makePlaylistUrl(deps);
   return {
     signSharedMedia,
