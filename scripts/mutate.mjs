@@ -146,15 +146,20 @@ async function compile(file, source) {
   return readFileSync(module, 'utf8') !== before;
 }
 
-/** Runs files on the unchanged code, once each, and those of a failing run one by one. Returns whether all pass. */
+/** Runs files on the unchanged code, and the halves of a failing run. Returns whether all pass. */
 async function verify(tests) {
   const unknown = tests.filter((test) => !unchangedMs.has(test));
   if (unknown.length === 0) return true;
   const { passed, ms } = await run(unknown);
   if (passed) for (const test of unknown) unchangedMs.set(test, ms / unknown.length);
   else if (unknown.length === 1) unchangedMs.set(unknown[0], null);
-  else for (const test of unknown) await verify([test]);
+  else for (const half of halves(unknown)) await verify(half);
   return tests.every((test) => unchangedMs.get(test) !== null);
+}
+
+function halves(files) {
+  const middle = Math.ceil(files.length / 2);
+  return [files.slice(0, middle), files.slice(middle)];
 }
 
 /** Runs test files until the first failure. Returns whether all passed, the time it took, and the first failure. */
