@@ -80,6 +80,7 @@ export function makeSoftwareAuthenticator({
         last.id,
         key,
       ]);
+      // Some browsers leave out `crossOrigin`, and others write false.
       const client = clientData({ type: 'webauthn.create', challenge, origin, ...deviations });
       return registrationOf(last.id, client, data, deviations);
     },
@@ -87,7 +88,7 @@ export function makeSoftwareAuthenticator({
       if (last === null) throw new Error('the authenticator has no passkey');
       if (counts) last.counter += 1;
       const data = authenticatorData({ rpId, counter: last.counter, ...deviations }, []);
-      const client = clientData({ type: 'webauthn.get', challenge, origin, ...deviations });
+      const client = clientData({ type: 'webauthn.get', challenge, origin, crossOrigin: false, ...deviations });
       return assertionOf(last, client, data, deviations);
     },
   };
@@ -140,7 +141,7 @@ function clientData({
   type,
   challenge,
   origin,
-  crossOrigin = false,
+  crossOrigin,
   topOrigin,
 }: {
   readonly type: string;
