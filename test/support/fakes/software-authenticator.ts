@@ -88,7 +88,13 @@ export function makeSoftwareAuthenticator({
       if (last === null) throw new Error('the authenticator has no passkey');
       if (counts) last.counter += 1;
       const data = authenticatorData({ rpId, counter: last.counter, ...deviations }, []);
-      const client = clientData({ type: 'webauthn.get', challenge, origin, crossOrigin: false, ...deviations });
+      const client = clientData({
+        type: 'webauthn.get',
+        challenge,
+        origin,
+        crossOrigin: false,
+        ...deviations,
+      });
       return assertionOf(last, client, data, deviations);
     },
   };
