@@ -24,8 +24,8 @@ async function given(t: ExecutionContext) {
     away: false,
     /** What becomes of the reply to a join. */
     reply: 'whole',
-    /** Whether a proxy answers with a page. */
-    page: false,
+    /** A refusal in place of every reply: its status and its body; null: none. */
+    refusal: null as readonly [number, string] | null,
     /** Whether it joins the parts. */
     joins: true,
     head: { etag: '"joined-3"' } as Readonly<Record<string, string>>,
@@ -58,7 +58,7 @@ async function given(t: ExecutionContext) {
     const { pathname } = new URL(request.url);
     sent.push(`${request.method} ${pathname}`);
     if (bucket.away) return Promise.reject(new OutgoingError('connection_timeout'));
-    if (bucket.page) return replied(404, '<html></html>');
+    if (bucket.refusal !== null) return replied(...bucket.refusal);
     return request.method === 'HEAD' ? answerHead(pathname) : answerParts(request);
   };
   /** The size that the bucket reports for a part, by the length of its stand-in. */
@@ -243,9 +243,17 @@ test("A 404 that is not the bucket's leaves an upload open", async (t) => {
   const { id, parts: signed } = await page('POST', `${asset}/uploads`);
   put(signed[0]?.url, 2);
   const complete = `${asset}/uploads/${id}/complete`;
-  bucket.page = true;
+  bucket.refusal = [404, '<html></html>'];
   await refused('POST', complete, '503 bucket_unavailable');
-  bucket.page = false;
+  // The bucket itself refuses, with another code or without a text
+  for (const refusal of [
+    [404, '<Error><Code>NoSuchBucket</Code></Error>'],
+    [403, ''],
+  ] as const) {
+    bucket.refusal = refusal;
+    await refused('POST', complete, '409 conflict');
+  }
+  bucket.refusal = null;
   t.is((await send('POST', complete, {})).status, 200);
 });
 

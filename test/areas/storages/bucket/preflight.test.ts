@@ -20,6 +20,7 @@ const rows: readonly [string, number, Readonly<Record<string, string>>, 'allowed
     ['without the header', 200, allow(origin, 'PUT', 'range'), 'refused'],
     ['that passes no header of CORS', 200, {}, 'refused'],
     ['that refuses, as S3 without rules', 403, {}, 'refused'],
+    ['that offers a choice, which is no success', 300, allow('*', '*', '*'), 'refused'],
     ['that redirects, which browsers do not follow', 307, allow('*', '*', '*'), 'refused'],
     ['of a server that does not know OPTIONS', 501, {}, 'refused'],
     ['of a server with an error', 502, {}, 'unknown'],

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import {
+  type BackupContent,
+  formatManifest,
+  readManifest,
+  verifyBackup,
+} from '../../src/operating/backup/backup-folder.js';
+import { givenDirectory } from '../support/servers/embedded-directory.js';
+
+const text = 'the events';
+const content: BackupContent = {
+  ...{ format: 1, made_at: '2026-01-01T00:00:00Z', service_version: '1.0.0', log_id: 'a log' },
+  ...{ position: '7', events: 7, records: 3, state_version: 1, keys: ['MASTER_KEYS'], keys_apart: [] },
+  files: [{ name: 'events.db', bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') }],
+};
+
+/** Given a whole backup of one file. */
+function given(t: ExecutionContext) {
+  const folder = givenDirectory(t);
+  const [manifest, events] = [join(folder, 'manifest.json'), join(folder, 'events.db')];
+  writeFileSync(manifest, formatManifest(content));
+  writeFileSync(events, text);
+  const refused = (message: RegExp, hint = '') =>
+    t.throws(() => readManifest(folder), { instanceOf: StoreDamaged, message }, hint);
+  return { folder, manifest, events, refused };
+}
+
+test('A manifest that is cut off at any byte, or changed, is refused', (t) => {
+  const { folder, manifest, refused } = given(t);
+  t.deepEqual(readManifest(folder), content);
+  const whole = formatManifest(content);
+  for (let length = whole.length - 1; length >= 0; length -= 1) {
+    truncateSync(manifest, length);
+    refused(/manifest\.json is cut off or changed/, String(length));
+  }
+  for (const changed of [
+    whole.replace('"events": 7', '"events": 1'),
+    whole.replace('"events": 7', '"events":7'),
+  ]) {
+    writeFileSync(manifest, changed);
+    refused(/manifest\.json is changed/);
+  }
+});
+
+test('A manifest of another release, or none, is refused', (t) => {
+  const { manifest, refused } = given(t);
+  for (const other of [{ ...content, format: 2 }, { ...content, more: true }, { format: 1 }]) {
+    writeFileSync(manifest, formatManifest(other as never));
+    refused(/manifest\.json is not one of this release/);
+  }
+  rmSync(manifest);
+  refused(/manifest\.json cannot be read \(ENOENT\)/);
+});
+
+test('A file that differs from the manifest is refused, and named', async (t) => {
+  const { folder, events } = given(t);
+  const read: number[] = [];
+  t.deepEqual(await verifyBackup(folder, (bytes) => read.push(bytes)), content);
+  t.deepEqual(read, [text.length]);
+  const refused = (message: RegExp) =>
+    t.throwsAsync(
+      verifyBackup(folder, () => undefined),
+      { instanceOf: StoreDamaged, message },
+    );
+  writeFileSync(events, text.toUpperCase());
+  await refused(/events\.db differs from its digest/);
+  truncateSync(events, 3);
+  await refused(/events\.db has 3 bytes and had 10/);
+  rmSync(events);
+  await refused(/events\.db is missing/);
+});
