@@ -1,5 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction, ReactionEvent } from '../../../src/event-sourcing/effects/reaction.js';
+import type { ReactionTimer, ReactionTimers } from '../../../src/event-sourcing/effects/reaction-timers.js';
+import { serveTimers } from '../../../src/event-sourcing/effects/serve-timers.js';
+import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event.js';
+import { partial } from '../../support/fakes/partial.js';
 import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { givenReactions, makeSendParcels } from '../../support/kernel/reactions.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
@@ -52,6 +57,38 @@ test('An event with a timer holds no checkpoint, and is served at its time by th
   );
   await scene.clock.run(next.stop());
   t.deepEqual(scene.reports, []);
+});
+
+test('An event that is still served at the next looks for timers is served once', async (t) => {
+  const { clock } = givenReactions();
+  const timer = partial<ReactionTimer>({
+    ...{ key: 'timer/a', dueAt: clock.now(), eventId: 'an event' },
+    event: { stream: 'parcel-p1', revision: '0', position: '0000000000000001' },
+  });
+  const controller = new AbortController();
+  const begun: string[] = [];
+  let looks = 0;
+  await serveTimers({
+    timers: partial<ReactionTimers>({
+      first: () => Promise.resolve([timer]),
+      eventOf: () => Promise.resolve(partial<ReactionEvent<DomainEvent>>({})),
+    }),
+    clock,
+    sleepUntilRetry: async () => {
+      await setImmediate();
+      looks += 1;
+      if (looks === 3) controller.abort();
+    },
+    signal: controller.signal,
+    quarantine: { attempt: async (_, work) => work() },
+    serve: () => {
+      begun.push(timer.key);
+      return new Promise(() => undefined);
+    },
+    start: () => undefined,
+    onRetry: (error) => t.fail(error.message),
+  });
+  t.deepEqual(begun, ['timer/a']);
 });
 
 test('A timer whose event the log does not hold is removed', async (t) => {
