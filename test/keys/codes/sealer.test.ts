@@ -10,6 +10,7 @@ import type { StateStore } from '../../../src/event-sourcing/ports/state-store.j
 import { openEnvelope, sealEnvelope } from '../../../src/keys/sealing/envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeKeyring, type Keyring } from '../../../src/keys/rings/keyring.js';
+import { dataKeyRecord } from '../../../src/keys/sealing/key-scope.js';
 import { type KeyScope, erased, makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { anyText } from '../../support/examples/any-text.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
@@ -195,11 +196,17 @@ test('A write with an unknown outcome ends in a stored key', async (t) => {
 });
 
 test('After a destruction values open as erased, and no value can be sealed', async (t) => {
-  const { process } = givenStore();
+  const { process, stateStore } = givenStore();
   const sealer = process();
   const sealed = await sealer.seal(person, 'email', 'x');
   await sealer.destroy(person);
+  const marked = await stateStore.get(dataKeyRecord(person));
   await sealer.destroy(person);
+  t.deepEqual(
+    await stateStore.get(dataKeyRecord(person)),
+    marked,
+    'it keeps the time of the first destruction',
+  );
   for (const each of [sealer, process()]) {
     t.is(await each.open(person, 'email', sealed), erased);
     await t.throwsAsync(each.seal(person, 'email', 'y'), { instanceOf: KeyDestroyed });

@@ -5,7 +5,11 @@ import {
   fileName,
   isShownSafely,
 } from '../../../../src/areas/assets/commands/media/file-name.js';
-import { makeMediaLinks, type LinkedAsset } from '../../../../src/areas/assets/commands/media/media-links.js';
+import {
+  isOfPlaylist,
+  makeMediaLinks,
+  type LinkedAsset,
+} from '../../../../src/areas/assets/commands/media/media-links.js';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
 import type { DeliveryMode } from '../../../../src/areas/storages/domain/delivery/delivery.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
@@ -278,4 +282,12 @@ test('A file has the name of its asset, and one extension', (t) => {
     t.is(fileName(name, key, null), own);
     t.is(fileName(name, key, rendition), thumb);
   }
+});
+
+test('What a playlist may name is the playlist itself and what lies in its folder', (t) => {
+  const isOf = (root: string) => (key: string) => isOfPlaylist(key, root);
+  const keys = ['film/hls/index.m3u8', 'film/hls/720/a.ts', 'film/hls2/a.ts', 'film/hl/a.ts', 'film/a.ts'];
+  t.deepEqual(keys.filter(isOf('film/hls/index.m3u8')), ['film/hls/index.m3u8', 'film/hls/720/a.ts']);
+  // A playlist at the top has every object in its folder
+  t.deepEqual(keys.filter(isOf('index.m3u8')), keys);
 });

@@ -25,9 +25,9 @@ function isServedPlaylist(
   return kind === hlsKind && !(delivery === 'public' && configuration.cdn_domain !== '');
 }
 
-/** Returns the folder of an object key, with its slash. */
-export function folderOf(objectKey: string): string {
-  return objectKey.slice(0, objectKey.lastIndexOf('/') + 1);
+/** Says whether an object is the root playlist of an asset, or lies in its folder or below. */
+export function isOfPlaylist(objectKey: string, rootKey: string): boolean {
+  return objectKey === rootKey || objectKey.startsWith(rootKey.slice(0, rootKey.lastIndexOf('/') + 1));
 }
 
 /** Signs URLs of an asset's files for members. @throws CommandRejected asset_not_found, asset_storage_unusable */

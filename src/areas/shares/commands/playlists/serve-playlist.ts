@@ -14,7 +14,7 @@ import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists
 import type { Visits } from '../visiting/visits.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
-import { folderOf, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
+import { isOfPlaylist, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
 
 export interface ServedPlaylist {
   readonly text: string;
@@ -48,7 +48,7 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
     if (grant === null) return shareNotFound();
     const { asset, until } = await findGranted(grant, now);
     const root = asset.renditions.find(({ kind }) => kind === hlsKind);
-    if (root === undefined || !isWithin(grant.objectKey, root.object_key)) return assetNotFound();
+    if (root === undefined || !isOfPlaylist(grant.objectKey, root.object_key)) return assetNotFound();
     const opened = await openAssetStorage(asset);
     const { signedAt, endsAt } = lifeOf(now, until);
     const urlOf = (objectKey: string): string =>
@@ -101,10 +101,6 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
       release();
     }
   }
-}
-
-function isWithin(objectKey: string, rootKey: string): boolean {
-  return objectKey === rootKey || objectKey.startsWith(folderOf(rootKey));
 }
 
 function bodyOf(answer: ReadAnswer): Buffer {
