@@ -4,6 +4,7 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { everyId } from '../../shared/deps.js';
 import { sessionAggregate } from '../domain/session/session.js';
+import { endingGivenAccess } from '../domain/user/fold.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { AddressReservations } from './email/address-reservations.js';
 import type { KnownDevices } from './signing-in/known-devices.js';
@@ -119,7 +120,7 @@ export const endGivenAccesses = ({
   readonly endGivenAccess: EndGivenAccess;
   readonly projectsShowUpTo: Shows;
 }) =>
-  on(userAggregate, ['CredentialsVoided', 'UserBanned'], {
+  on(userAggregate, endingGivenAccess, {
     name: 'end-given-access',
     // Every step is idempotent, so no check of the outcome is needed.
     isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),

@@ -46,8 +46,8 @@ export function mailSecurityNotices(
 
   /** Returns the code that undoes a change of address; null where there is none, or none any more. */
   function revertOf({ formerAddresses }: RegisteredUser, event: NoticedEvent): AddressRevert | null {
-    if (event.type !== 'EmailChanged') return null;
-    const former = formerAddresses.find(({ change_id }) => change_id === event.data.change_id);
+    const changeId = 'change_id' in event.data ? event.data.change_id : null;
+    const former = formerAddresses.find(({ change_id }) => change_id === changeId);
     if (former === undefined) return null;
     const { code_key_id: kid, change_id: issue_id, email_digest, until } = former;
     return { code: addressRevertCodes.codeFor({ kid, issue_id, email_digest }), until };

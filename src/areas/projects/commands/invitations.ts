@@ -6,6 +6,7 @@ import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { FindAccount } from '../../accounts/commands/finding.js';
+import { provingAddress } from '../../accounts/domain/user/fold.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { CountLimit } from '../../shared/count-limit.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
@@ -176,7 +177,7 @@ export const acceptOpenInvitations = ({
     /** Says whether the view of projects has reached the position. */
     readonly projectsShowUpTo: (position: Position) => boolean;
   }) =>
-  on(userAggregate, ['EmailVerified', 'EmailChanged'], {
+  on(userAggregate, provingAddress, {
     name: 'accept-open-invitations',
     isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
     run: async (_, context, { data }) => {

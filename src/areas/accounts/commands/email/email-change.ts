@@ -11,6 +11,7 @@ import { emailAggregate } from '../../domain/email/email.js';
 import type { EmailEvent } from '../../domain/email/events.js';
 import { nextEmailChangeAt } from '../../domain/user/email-change.js';
 import { type UserRejection, rejectUser } from '../../domain/user/rejections.js';
+import { leavingAddress, revertibleUntil } from '../../domain/user/revert.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { addressChangeMessage } from '../../mail/messages.js';
 import type { AddressReservations } from './address-reservations.js';
@@ -170,13 +171,13 @@ export const releaseLeftAddresses = ({
 }: Pick<AccountDeps, 'clock'> & {
   readonly reservations: Pick<AddressReservations, 'isLeft' | 'isOverdue' | 'release'>;
 }) =>
-  on(userAggregate, ['EmailChanged', 'EmailChangeReverted'], {
+  on(userAggregate, leavingAddress, {
     name: 'release-left-addresses',
     hasTimers: true,
     isDue: async (userId, event) => {
-      const until = event.type === 'EmailChanged' ? event.data.revert?.until : undefined;
+      const until = revertibleUntil(event);
       // Its streams are read only when it is due: a waiting change costs no reads.
-      if (until !== undefined && clock.now() < new Date(until)) return { notBefore: new Date(until) };
+      if (until !== null && clock.now() < until) return { notBefore: until };
       const digest = event.data.previous_email_digest;
       return (await reservations.isOverdue(digest, userId)) || (await reservations.isLeft(digest, userId));
     },

@@ -10,7 +10,7 @@ import { isRejection } from '../../../shared/rejections.js';
 import { type FactorOrPasskey, type SecondFactor, noFactor, requireOn } from '../../domain/factors/totp.js';
 import { type SessionRejection, rejectSession, sessionAggregate } from '../../domain/session/session.js';
 import { rejectUser } from '../../domain/user/rejections.js';
-import { hasFactor } from '../../domain/user/state.js';
+import { hasFactor } from '../../domain/factors/credentials.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from '../signing-in/known-devices.js';
 import { loadRegistered, openForPerson } from '../finding.js';

@@ -15,7 +15,7 @@ import {
   loginCodeAggregate,
 } from '../../domain/login-code/login-code.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
-import { hasFactor } from '../../domain/user/state.js';
+import { hasFactor, voidedBy } from '../../domain/factors/credentials.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { loginCodeMessage } from '../../mail/messages.js';
 import type { AccountGuard, KnownDevices } from './known-devices.js';
@@ -157,9 +157,9 @@ export function makeLoginCodeCommands(
       revokesAccess: true,
     });
     if (user.status !== 'registered') return null;
-    // CredentialsVoided ends all earlier sessions, but not this one.
-    const voided = events.some(({ type }) => type === 'CredentialsVoided');
-    if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: hasFactor(user) };
+    // The first proof ends all earlier sessions, but not this one.
+    const isFirst = events.some((event) => voidedBy(event).length > 0);
+    if (!isFirst) return { userId, epoch: user.epoch, hasSecondFactor: hasFactor(user) };
     // From here on, a reaction does it if this process crashes.
     await endGivenAccess({ userId }, context);
     return { userId, epoch: user.epoch + 1, hasSecondFactor: false };

@@ -4,7 +4,7 @@ import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mail
 import type { UserEvent } from './events.js';
 import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
-import type { EmailChange, RegisteredUser } from './state.js';
+import type { EmailChange, RegisteredUser } from './fold.js';
 
 type Requested = Extract<UserEvent, { type: 'EmailChangeRequested' }>['data'];
 

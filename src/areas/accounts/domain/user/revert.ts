@@ -1,8 +1,9 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import { allVoided } from './email-verification.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type FormerAddress, formerAddress, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
-import type { RegisteredUser } from './state.js';
+import type { RegisteredUser } from './fold.js';
 
 export type RevertCommand =
   | {
@@ -39,7 +40,7 @@ export const revertDecisions: Decisions<RevertCommand, RegisteredUser, UserEvent
         },
       },
       // The code is the first proof of this address, as in `ProveEmail`.
-      ...(byCode && !former.verified ? [{ type: 'CredentialsVoided', data: {} } as const] : []),
+      ...(byCode && !former.verified ? [allVoided] : []),
     ];
   },
   LapseFormerAddress: (command, user) => {
@@ -48,6 +49,18 @@ export const revertDecisions: Decisions<RevertCommand, RegisteredUser, UserEvent
     return [{ type: 'FormerAddressLapsed', data: { change_id: former.change_id } }];
   },
 };
+
+/** The events after which the user has another address than before. */
+export const leavingAddress = ['EmailChanged', 'EmailChangeReverted'] as const;
+
+/** Returns until when the event of another address can be undone; null: it cannot. */
+export function revertibleUntil(
+  event: Extract<UserEvent, { type: (typeof leavingAddress)[number] }>,
+): Date | null {
+  return event.type === 'EmailChanged' && event.data.revert !== null
+    ? new Date(event.data.revert.until)
+    : null;
+}
 
 /**
  * Returns the credentials that a thief of the account may have set or may know. A factor, TOTP or a passkey, that the user
