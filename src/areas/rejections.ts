@@ -6,7 +6,7 @@ import type { LoginCodeRejection } from './accounts/domain/login-code/login-code
 import type { NodeRejection } from './nodes/domain/node/node.js';
 import type { OrderRejection } from './payments/domain/order/state.js';
 import type { PaymentRejection } from './payments/domain/transaction/transaction.js';
-import type { ProjectRejection } from './projects/domain/project/state.js';
+import type { ProjectRejection } from './projects/domain/project/rejections.js';
 import type { SessionRejection } from './accounts/domain/session/session.js';
 import type { ShareRejection } from './shares/domain/share/rejections.js';
 import type { StorageRejection } from './storages/domain/storage/state.js';

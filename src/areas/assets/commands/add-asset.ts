@@ -15,7 +15,7 @@ import {
 } from '../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import { rejectProject } from '../../projects/domain/project/state.js';
+import { rejectProject } from '../../projects/domain/project/rejections.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';

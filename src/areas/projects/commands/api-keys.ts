@@ -6,7 +6,7 @@ import { isRejection } from '../../shared/rejections.js';
 import type { ApiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { apiKeyExpiry } from '../domain/project/api-keys.js';
 import { projectAggregate } from '../domain/project/project.js';
-import { type ProjectRejection, rejectProject } from '../domain/project/state.js';
+import { type ProjectRejection, rejectProject } from '../domain/project/rejections.js';
 import type { Scope } from '../domain/role.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
 

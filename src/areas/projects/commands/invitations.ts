@@ -13,8 +13,9 @@ import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import { invitationOf } from '../domain/project/fold.js';
+import { endingInvitations } from '../domain/project/invitations.js';
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { rejectProject } from '../domain/project/rejections.js';
 import { invitationMessage } from './member-messages.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
@@ -105,10 +106,10 @@ export function makeInvitations(
       await answer(input, false, context);
     },
     forgetInvitations,
-    forgetEndedInvitations: on(projectAggregate, ['MemberAdded', 'InvitationWithdrawn', 'ProjectDeleted'], {
+    forgetEndedInvitations: on(projectAggregate, endingInvitations, {
       name: 'forget-invitations',
       // Destroying a key again costs no more than to read whether it exists.
-      isDue: (_, { type, data }) => Promise.resolve(type !== 'MemberAdded' || data.invitation_id !== null),
+      isDue: (_, { data }) => Promise.resolve(!('invitation_id' in data) || data.invitation_id !== null),
       run: (projectId, _, { data }) => {
         const id = 'invitation_id' in data ? data.invitation_id : null;
         return forgetInvitations({ projectId, ended: id === null ? [] : [id] });

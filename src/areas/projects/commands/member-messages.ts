@@ -3,23 +3,12 @@ import type { Role } from '../domain/role.js';
 import { asGiven, html, page, paragraphs } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { ProjectDeps } from '../deps.js';
-import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
-import type { ProjectEvent } from '../domain/project/events.js';
-import { roleIn } from '../domain/project/fold.js';
-import {
-  type MemberNotice,
-  memberNoticeLifetimeMs,
-  noticeOf,
-  noticedTypes,
-} from '../domain/project/members.js';
-import { openAt } from '../domain/project/open-offers.js';
-import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
-
-type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
+import { memberNoticeLifetimeMs, noticeOf, noticedTypes, stillNoticed } from '../domain/project/members.js';
+import { projectAggregate } from '../domain/project/project.js';
 
 /**
  * Tells users by mail that a member gave them a role or made them an offer, within a day (src/areas/projects/README.md#offers). It mails
@@ -35,7 +24,7 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       const notice = noticeOf(event);
       if (notice === null) return null;
       const { state: project } = await handler.load(projectAggregate, projectId);
-      const current = project.status === 'existing' ? stillHolds(event, notice, project) : null;
+      const current = project.status === 'existing' ? stillNoticed(event, project) : null;
       if (project.status !== 'existing' || current === null) return null;
       const to = await provedAddress(notice.userId);
       if (to === null || (await handler.load(securityNoticeAggregate, event.id)).state.mailed) return null;
@@ -59,21 +48,6 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
     const address = await sealer.open({ kind: 'person', userId }, 'email', user.email);
     return address === erased ? null : address;
   }
-}
-
-/** Returns the role that the user has or would get, and the end of an offer; null when the event is out of date. */
-function stillHolds(
-  event: ReactionEvent<NoticedMemberEvent>,
-  { userId }: MemberNotice,
-  project: ExistingProject,
-): { readonly role: Role; readonly expiresAt: Date | null } | null {
-  if (event.type === 'MemberAdded' || event.type === 'MemberRoleChanged') {
-    const { role } = event.data;
-    return roleIn(project, userId) === role ? { role, expiresAt: null } : null;
-  }
-  const { offers } = openAt(project, event.recordedAt);
-  const offer = offers.find(({ id }) => id === event.data.offer_id);
-  return offer === undefined ? null : { role: 'owner', expiresAt: new Date(offer.expires_at) };
 }
 
 /** What the mails about a project say. Users have typed `projectName` and `inviter`. */

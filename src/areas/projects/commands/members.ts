@@ -13,7 +13,7 @@ import { rejectEnded, requireInvitable } from '../domain/project/invitations.js'
 import { wasAddedBy } from '../domain/project/members.js';
 import { openAt, ownershipOfferTo } from '../domain/project/open-offers.js';
 import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { rejectProject } from '../domain/project/rejections.js';
 import type { Role } from '../domain/role.js';
 import type { CountInvitation, Invitations, VerifiedHolder } from './invitations.js';
 import type { CountNotice } from './offering.js';

@@ -7,7 +7,7 @@ import type { ProjectResource } from '../../../../projections/projects/projects/
 import { invitationOf } from '../domain/project/fold.js';
 import { noticeOf } from '../domain/project/members.js';
 import { projectAggregate, type ProjectCommand, type ProjectState } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { rejectProject } from '../domain/project/rejections.js';
 import type { CountInvitation } from './invitations.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
 

@@ -14,7 +14,7 @@ import {
   type ProjectSettings,
   sourcesOf,
 } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { rejectProject } from '../domain/project/rejections.js';
 
 export interface EntitlementInput {
   readonly projectId: string;

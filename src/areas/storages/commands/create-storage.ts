@@ -2,7 +2,7 @@ import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import { rejectProject } from '../../projects/domain/project/state.js';
+import { rejectProject } from '../../projects/domain/project/rejections.js';
 import { checkConfiguration } from '../domain/storage/configuration.js';
 import { checkBucket } from '../domain/bucket/bucket.js';
 import { checkCdnDomain } from '../domain/delivery/delivery.js';

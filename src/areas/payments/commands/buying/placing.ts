@@ -6,7 +6,7 @@ import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import type { OrderResource } from '../../../../../projections/payments/orders/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import type { GuardRefusal } from '../../../accounts/domain/guard.js';
-import { rejectProject } from '../../../projects/domain/project/state.js';
+import { rejectProject } from '../../../projects/domain/project/rejections.js';
 import { roleAtLeast } from '../../../projects/domain/role.js';
 import { makeCountLimit } from '../../../shared/count-limit.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
