@@ -2,7 +2,6 @@ import type { ProjectDeps } from '../deps.js';
 import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { erased } from '../../../keys/sealing/sealer.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { FindAccount } from '../../accounts/commands/finding.js';
@@ -10,6 +9,7 @@ import { provingAddress } from '../../accounts/domain/user/fold.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { CountLimit } from '../../shared/count-limit.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import { invitationOf } from '../domain/project/fold.js';
@@ -176,11 +176,11 @@ export const acceptOpenInvitations = ({
 }: Pick<ProjectDeps, 'members'> &
   Pick<Invitations, 'acceptInvitation'> & {
     /** Says whether the view of projects has reached the position. */
-    readonly projectsShowUpTo: (position: Position) => boolean;
+    readonly projectsShowUpTo: Shows;
   }) =>
   on(userAggregate, provingAddress, {
     name: 'accept-open-invitations',
-    isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
+    isDue: onceShown(projectsShowUpTo),
     run: async (_, context, { data }) => {
       for (const invitation of await members.invitationsTo(data.email_digest)) {
         // A repetition may find another invitation of the same project, which needs another command id.

@@ -1,10 +1,12 @@
 import type { ProjectDeps } from '../deps.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { GrantSource } from '../../../validation/fields.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import type { Entitlement } from '../domain/project/events.js';
 import { ownersOf } from '../domain/project/fold.js';
@@ -101,6 +103,16 @@ export function makeProjects(
       return state.status === 'existing' ? sourcesOf(state, grant.entitlement) : [];
     },
   };
+}
+
+/** Makes a reaction to the deletion of projects, once the view that it reads has reached the event. */
+export function onDeletedProjects(reaction: {
+  readonly name: string;
+  readonly shows: Shows;
+  readonly run: (projectId: string, context: CommandContext) => Promise<void>;
+}) {
+  const { name, shows, run } = reaction;
+  return on(projectAggregate, ['ProjectDeleted'], { name, isDue: onceShown(shows), run });
 }
 
 /** Limits the projects that a user owns or pays for. `adding` throws CommandRejected project_limit_reached. */

@@ -11,7 +11,7 @@ import { parseOrigin } from '../domain/bucket/endpoint.js';
 import { checkName } from '../../../validation/text.js';
 import { checkEach } from '../../../validation/field-problems.js';
 import type { StorageProvider } from '../domain/bucket/region.js';
-import { rejectStorage } from '../domain/storage/state.js';
+import { rejectStorage } from '../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';

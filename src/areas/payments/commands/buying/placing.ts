@@ -20,7 +20,7 @@ import {
   pendingMsMax,
 } from '../../domain/order/order.js';
 import { defaultCurrency, findOffer, isForProject, whyNotPayable } from '../../domain/order/plans.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 
 /** What is bought, and where it is paid. */

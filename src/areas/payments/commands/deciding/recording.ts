@@ -16,7 +16,7 @@ import {
   placed,
   unusedPayments,
 } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import { paymentProvider } from '../../domain/payment.js';
 import { rejectPayment, transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { PaymentReports } from '../callbacks/reports.js';

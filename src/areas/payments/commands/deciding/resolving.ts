@@ -18,7 +18,7 @@ import {
   transactionStreamId,
 } from '../../domain/payment-ids.js';
 import { type PlacedOrder, orderAggregate, placed, unusedPayments } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import type { PaymentAction, ResolutionNote } from '../../domain/payment.js';
 import {
   type PaymentRejection,

@@ -2,7 +2,7 @@ import type { MoneyFact } from '../fact.js';
 import { type TransactionFacts, refundedOf, sum } from './facts.js';
 import type { ReportedFact } from './reported-fact.js';
 import { transactionKey } from './review.js';
-import type { PlacedOrder } from './state.js';
+import type { PlacedOrder } from './fold.js';
 
 /** A fact that an operator records. */
 export type RecordedFact = MoneyFact | { readonly kind: 'failed' | 'canceled' };

@@ -2,7 +2,7 @@ import { movesMoney, type PaymentFact, type PaymentNotification } from '../fact.
 import type { PaymentProviderName } from '../payment.js';
 import type { OrderEvent } from './events.js';
 import { isCharged, isCovered, type Mismatch, transactionKey } from './review.js';
-import type { PlacedOrder } from './state.js';
+import type { PlacedOrder } from './fold.js';
 
 /** A fact of a report. */
 export interface ReportedFact {
