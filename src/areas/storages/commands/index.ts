@@ -1,6 +1,6 @@
 import type { StorageDeps } from '../deps.js';
 import { makeChanging } from './changing.js';
-import { makeChooseFirstDefault } from './choose-first-default.js';
+import { makeChooseFirstDefault, makeProbeStorage } from './probing.js';
 import {
   makeCheckNewStorage,
   makeCreateStorage,
@@ -9,7 +9,6 @@ import {
 } from './create-storage.js';
 import { makeDeleting } from './deleting.js';
 import { makeOpenStorage } from './open-storage.js';
-import { makeProbeStorage } from './probing.js';
 import { makeAllowsHttp } from '../domain/bucket/endpoint.js';
 
 export type StorageCommands = ReturnType<typeof makeStorageCommands>;

@@ -8,9 +8,8 @@ import {
   type StoredCdnToken,
 } from '../domain/storage/storage.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import type { StorageUrls } from '../bucket/signing/media-urls.js';
+import type { StorageUrls, CdnToken } from '../bucket/signing/media-urls.js';
 import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
-import type { CdnToken } from '../bucket/signing/cdn-token.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
 
 /** A storage with opened credentials, which sign. Do not keep it longer than one request or one test. */

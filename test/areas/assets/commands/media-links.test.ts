@@ -4,8 +4,9 @@ import {
   contentDisposition,
   fileName,
   isShownSafely,
-} from '../../../../src/areas/assets/commands/media/file-name.js';
-import { makeMediaLinks, type LinkedAsset } from '../../../../src/areas/assets/commands/media/media-links.js';
+  makeMediaLinks,
+  type LinkedAsset,
+} from '../../../../src/areas/assets/commands/media/media-links.js';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
 import type { DeliveryMode } from '../../../../src/areas/storages/domain/delivery/delivery.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';

@@ -4,8 +4,7 @@ import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, matching, type SettingReads } from '../setting-reads.js';
 import { verifyWechatPay } from './wechatpay-callbacks.js';
 import { makeWechatPayClient, makeWechatPayKeys } from './wechatpay-client.js';
-import { makeWechatPayMaker } from './wechatpay-maker.js';
-import { makeWechatPayQueries } from './wechatpay-query.js';
+import { makeWechatPayMaker, makeWechatPayQueries } from './wechatpay-maker.js';
 import type { WechatPayMerchant } from './wechatpay-resource.js';
 
 interface WechatPaySettings extends WechatPayMerchant {
