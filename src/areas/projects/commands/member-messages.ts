@@ -1,6 +1,7 @@
 import type { MemberNoticeKind } from '../../../validation/fields.js';
 import type { Role } from '../domain/role.js';
-import { asGiven, html, page, paragraphs } from '../../../mail/layout.js';
+import { asGiven } from '../../../mail/layout.js';
+import { letter, linked } from '../../accounts/mail/letter.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { ProjectDeps } from '../deps.js';
 import { erased } from '../../../keys/sealing/sealer.js';
@@ -122,16 +123,7 @@ function message(
   publicUrl: string,
   [what, how, last]: readonly [string, string, string],
 ): MailMessage {
-  return {
-    subject,
-    text: paragraphs(what, `${how}\n${publicUrl}`, last),
-    html: page(
-      subject,
-      html`<p>${what}</p>
-        <p>${how} <a href="${publicUrl}">${publicUrl}</a></p>
-        <p>${last}</p>`,
-    ),
-  };
+  return letter(subject, what, linked(how, publicUrl), last);
 }
 
 function nameOf(nickname: string): string {

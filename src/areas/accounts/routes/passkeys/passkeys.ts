@@ -8,7 +8,7 @@ import { judged } from '../../../../validation/zod-problems.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields } from '../../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../../http/route.js';
-import { presentSignedIn, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
+import { signedInBody, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
 import { HttpError } from '../../../../http/replies/error-codes.js';
 
 /** A limit on each text: a whole body has at most 64 KiB. */
@@ -225,7 +225,7 @@ export function makePasskeyLoginRoutes(
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
       handler: async ({ body: { credential: response }, client, userAgent, command }) =>
-        ok(wrap(presentSignedIn(await loginByPasskey({ response, clientIp: client, userAgent }, command)))),
+        ok(signedInBody(await loginByPasskey({ response, clientIp: client, userAgent }, command))),
     }),
   ];
 }
