@@ -97,6 +97,20 @@ export async function loadRegistered(
   return state.status === 'registered' ? state : rejectGone();
 }
 
+/**
+ * Opens the address of a user for a mail that a member of a project causes; null where the address is not proved, because a stranger
+ * may have registered it, and once the user is erased.
+ */
+export async function provedAddress(
+  { handler, sealer }: Pick<AccountDeps, 'handler' | 'sealer'>,
+  userId: string,
+): Promise<string | null> {
+  const { state: user } = await handler.load(userAggregate, userId);
+  if (user.status !== 'registered' || !user.email_verified) return null;
+  const address = await sealer.open({ kind: 'person', userId }, 'email', user.email);
+  return address === erased ? null : address;
+}
+
 /** Refuses to sign a banned account in, after its credentials were right. @throws CommandRejected account_banned */
 export function refuseBanned({ banned }: Pick<RegisteredUser, 'banned'>): void {
   if (banned) rejectUser('account_banned', 'the account is banned; ask those who run the service');

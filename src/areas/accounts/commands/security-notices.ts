@@ -1,5 +1,4 @@
 import type { AccountDeps } from '../deps.js';
-import { erased } from '../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { securityNoticeAggregate } from '../domain/security-notice/security-notice.js';
 import {
@@ -32,7 +31,6 @@ export function mailSecurityNotices(
       const { state } = await handler.load(securityNoticeAggregate, event.id);
       if (state.mailed) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
-      if (to === erased) return null;
       const revert = user.status === 'registered' ? revertOf(user, event) : null;
       const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
       return { to, person: userId, ...message };

@@ -2,7 +2,6 @@ import type { ProjectDeps } from '../deps.js';
 import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { erased } from '../../../keys/sealing/sealer.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { FindAccount } from '../../accounts/commands/finding.js';
 import { provingAddress } from '../../accounts/domain/user/fold.js';
@@ -205,7 +204,6 @@ export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | '
       const invitation = invitationOf(state, invitationId);
       if (invitation === null) return null;
       const to = await sealer.open({ kind: 'invitation', projectId, invitationId }, 'email', email);
-      if (to === erased) return null;
       const inviter = (await users.find(invitedBy))?.resource.nickname ?? '';
       const { role } = invitation;
       return { to, ...invitationMessage({ projectName: state.name, inviter, role, publicUrl }) };

@@ -4,9 +4,8 @@ import { asGiven } from '../../../mail/layout.js';
 import { letter, linked } from '../../accounts/mail/letter.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { ProjectDeps } from '../deps.js';
-import { erased } from '../../../keys/sealing/sealer.js';
+import { provedAddress } from '../../accounts/commands/finding.js';
 import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
-import { userAggregate } from '../../accounts/domain/user/user.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { memberNoticeLifetimeMs, noticeOf, noticedTypes, stillNoticed } from '../domain/project/members.js';
 import { projectAggregate } from '../domain/project/project.js';
@@ -17,7 +16,7 @@ import { projectAggregate } from '../domain/project/project.js';
  * command has counted the mail under the limits on invitations.
  */
 export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
-  const { handler, sealer, users, publicUrl } = deps;
+  const { handler, users, publicUrl } = deps;
   return makeMailReaction(deps, projectAggregate, noticedTypes, {
     name: 'mail-member-notices',
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + memberNoticeLifetimeMs),
@@ -27,7 +26,7 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       const { state: project } = await handler.load(projectAggregate, projectId);
       const current = project.status === 'existing' ? stillNoticed(event, project) : null;
       if (project.status !== 'existing' || current === null) return null;
-      const to = await provedAddress(notice.userId);
+      const to = await provedAddress(deps, notice.userId);
       if (to === null || (await handler.load(securityNoticeAggregate, event.id)).state.mailed) return null;
       const inviter = (await users.people([notice.by])).get(notice.by)?.nickname ?? '';
       const { kind, userId } = notice;
@@ -42,13 +41,6 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       await handler.handle(securityNoticeAggregate.at(event.id), command, context);
     },
   });
-
-  async function provedAddress(userId: string): Promise<string | null> {
-    const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || !user.email_verified) return null;
-    const address = await sealer.open({ kind: 'person', userId }, 'email', user.email);
-    return address === erased ? null : address;
-  }
 }
 
 /** What the mails about a project say. Users have typed `projectName` and `inviter`. */

@@ -3,7 +3,6 @@ import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
@@ -205,7 +204,6 @@ export function mailAddressChanges(
       if (change.attempts >= mailedCode.attemptsMax) return null;
       if (new Date(change.expires_at) <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
-      if (to === erased) return null;
       const code = addressChangeCodes.codeFor({ kid, issue_id, email_digest });
       const message = addressChangeMessage({ code, expires_at: change.expires_at, publicUrl });
       return { to, person: userId, ...message };

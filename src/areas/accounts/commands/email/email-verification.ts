@@ -2,7 +2,6 @@ import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { makeSharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
@@ -141,7 +140,6 @@ export function mailEmailVerifications(
       if (user.email_digest !== email_digest || verification.attempts >= mailedCode.attemptsMax) return null;
       if (new Date(verification.expires_at) <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
-      if (to === erased) return null;
       const code = verificationCodes.codeFor({ kid, issue_id, email_digest });
       const message = emailVerificationMessage({ code, expires_at: verification.expires_at, publicUrl });
       return { to, person: userId, ...message };

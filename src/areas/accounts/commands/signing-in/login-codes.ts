@@ -2,7 +2,6 @@ import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import type { Requester } from '../../../../validation/fields.js';
@@ -190,7 +189,6 @@ export function mailLoginCodes(
       const issue = findIssue(state, issue_id);
       if (issue === null || issue.mailed || !isIssueOpen(issue, issue.requester, clock.now())) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
-      if (to === erased) return null;
       const codes = event.data.strong ? strongLoginCodes : loginCodes;
       const code = codes.codeFor({ kid, issue_id, email_digest });
       const message = loginCodeMessage({ code, expires_at: issue.expires_at, publicUrl });
