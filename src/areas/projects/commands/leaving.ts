@@ -5,7 +5,7 @@ import type { Page } from '../../../event-sourcing/views/views.js';
 import type { Holdings } from '../../accounts/commands/erasing.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { everyId } from '../../shared/deps.js';
-import { isRejection } from '../../shared/rejections.js';
+import { whenRejected } from '../../shared/rejections.js';
 import { roleIn } from '../domain/project/fold.js';
 import { joinedBy, joining } from '../domain/project/members.js';
 import { type ExistingProject, projectAggregate, type ProjectState } from '../domain/project/project.js';
@@ -126,14 +126,11 @@ export function makeProjectHoldings(
   }
 
   async function deleteProject(projectId: string, userId: string, context: CommandContext): Promise<void> {
-    try {
-      await handler.handle(projectAggregate.at(projectId), { type: 'DeleteIfAlone', userId }, context, {
-        revokesAccess: true,
-      });
-    } catch (error) {
+    const command = { type: 'DeleteIfAlone', userId } as const;
+    await handler
+      .handle(projectAggregate.at(projectId), command, context, { revokesAccess: true })
       // Another owner joined meanwhile and removed the user.
-      if (!isRejection<ProjectRejection>(error, 'member_not_found')) throw error;
-    }
+      .catch(whenRejected<ProjectRejection>('member_not_found')(() => undefined));
   }
 }
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
+import { rejectUseCase, whenRejected } from '../../../shared/rejections.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import type { EmailEvent } from '../../domain/email/events.js';
 import { nextEmailChangeAt, leavingAddress, revertibleUntil } from '../../domain/user/email-change.js';
@@ -13,7 +13,7 @@ import { type UserRejection, rejectUser } from '../../domain/user/rejections.js'
 import { userAggregate, type UserState } from '../../domain/user/user.js';
 import { addressChangeMessage } from '../../mail/messages.js';
 import type { AddressReservations } from './address-reservations.js';
-import { codeUsedUp, tooMany } from './email-verification.js';
+import { tooMany, whenUsedUp } from './email-verification.js';
 import { checkAddress, loadRegistered, requireMailable, sealForPerson } from '../finding.js';
 import { type FormerAddress, formerAddress } from '../../domain/user/former-addresses.js';
 import type { EndGivenAccess } from '../erasing.js';
@@ -94,10 +94,8 @@ export function makeEmailChangeCommands(
       if (parseSixDigits(code) === null) refuseCode();
       const { change_id, code_key_id, email_digest } = emailChange;
       const attempt = { type: 'AttemptEmailChange', change_id, now: context.time } as const;
-      await handler.handle(userAggregate.at(userId), attempt, context).catch((error: unknown) => {
-        if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
-        throw codeUsedUp(nextEmailChangeAt(user, context.time), context.time);
-      });
+      const usedUp = whenUsedUp(nextEmailChangeAt(user, context.time), context.time);
+      await handler.handle(userAggregate.at(userId), attempt, context).catch(usedUp);
       if (!addressChangeCodes.matches({ kid: code_key_id, issue_id: change_id, email_digest }, code))
         refuseCode();
       // From here on, a reaction completes the change if this process crashes.
@@ -277,10 +275,7 @@ function revertibleTo(user: UserState, email_digest: string, now: Date): FormerA
 }
 
 /** Another command undid the change or let its time end, or the account was erased. */
-function refuseLate(error: unknown): never {
-  if (isRejection<UserRejection>(error, 'email_change_not_revertible', 'user_not_found')) refuse();
-  throw error;
-}
+const refuseLate = whenRejected<UserRejection>('email_change_not_revertible', 'user_not_found')(refuse);
 
 function refuse(): never {
   return rejectUseCase(
