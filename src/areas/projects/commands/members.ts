@@ -18,7 +18,7 @@ import {
   type ProjectCommand,
   type ProjectState,
 } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/rejections.js';
+import { memberNotFound, projectNotFound, rejectProject } from '../domain/project/rejections.js';
 import type { Role } from '../domain/role.js';
 import type { CountInvitation, Invitations, VerifiedHolder } from './invitations.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
@@ -152,7 +152,7 @@ export function makeMembers(
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
   async function requireRights({ projectId, actorId, role }: AddMemberInput): Promise<ExistingProject> {
     const { state } = await handler.load(projectAggregate, projectId);
-    if (state.status !== 'existing') return rejectProject('project_not_found', 'there is no such project');
+    if (state.status !== 'existing') return projectNotFound();
     requireReach(state, actorId, role);
     return state;
   }
@@ -194,10 +194,6 @@ export function makeMembers(
 /** Returns what an attempt of the command makes. */
 function madeBy(context: CommandContext) {
   return { commandId: context.commandId, invitationId: derivedId(context, 'invitation') };
-}
-
-function memberNotFound(): never {
-  return rejectProject('member_not_found', 'there is no such member');
 }
 
 interface Told {
@@ -255,10 +251,7 @@ export function makeBillingOffers(deps: ProjectDeps & { readonly countNotice: Co
       const command = { type: 'OfferBilling', actorId, userId, ...made } as const;
       await countNotice(told, command);
       const { documents } = await handler.handle(projectAggregate.at(projectId), command, context);
-      return (
-        (await projects.after(documents, actorId)) ??
-        rejectProject('project_not_found', 'there is no such project')
-      );
+      return (await projects.after(documents, actorId)) ?? projectNotFound();
     },
     /** Withdraws the open offer, if there is one. @throws CommandRejected project_not_found */
     withdrawBillingOffer: async ({ projectId }: { projectId: string }, context: CommandContext) => {

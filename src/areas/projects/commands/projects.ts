@@ -16,7 +16,7 @@ import {
   type ProjectSettings,
   sourcesOf,
 } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/rejections.js';
+import { projectNotFound, rejectProject } from '../domain/project/rejections.js';
 
 export interface EntitlementInput {
   readonly projectId: string;
@@ -36,7 +36,6 @@ export function makeProjects(
 ) {
   const { handler, projects, limit } = deps;
   const targetOf = (projectId: string) => projectAggregate.at(projectId);
-  const missing = (): never => rejectProject('project_not_found', 'there is no such project');
   return {
     /**
      * Creates a project; its creator is the owner and the payer.
@@ -52,7 +51,7 @@ export function makeProjects(
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
       // Null only for a repetition after the creator has left.
-      return (await projects.after(documents, ownerId)) ?? missing();
+      return (await projects.after(documents, ownerId)) ?? projectNotFound();
     },
     /**
      * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
@@ -73,7 +72,7 @@ export function makeProjects(
       const revoking = { ...options, revokesAccess: true };
       const { documents } = await handler.handle(targetOf(input.projectId), change, context, revoking);
       // Null where another member removed the actor meanwhile.
-      return (await projects.after(documents, input.actorId)) ?? missing();
+      return (await projects.after(documents, input.actorId)) ?? projectNotFound();
     },
     /** Deletes a project; no request reaches it any more. @throws CommandRejected project_not_found; PreconditionFailed */
     deleteProject: async (
@@ -138,8 +137,6 @@ export type PayerOf = ReturnType<typeof makePayerOf>;
 export function makePayerOf({ handler }: ProjectDeps) {
   return async (projectId: string) => {
     const { state } = await handler.load(projectAggregate, projectId);
-    return state.status === 'existing'
-      ? state.billed_to
-      : rejectProject('project_not_found', 'there is no such project');
+    return state.status === 'existing' ? state.billed_to : projectNotFound();
   };
 }

@@ -2,7 +2,7 @@ import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import { rejectProject } from '../../projects/domain/project/rejections.js';
+import { projectNotFound } from '../../projects/domain/project/rejections.js';
 import { checkConfiguration } from '../domain/storage/configuration.js';
 import { checkBucket } from '../domain/bucket/bucket.js';
 import { checkCdnDomain } from '../domain/delivery/delivery.js';
@@ -140,7 +140,7 @@ export function makeCreateStorage(
 
   async function requireEntitlement(projectId: string): Promise<void> {
     const project = await projects.access(projectId);
-    if (project === null) return rejectProject('project_not_found', 'there is no such project');
+    if (project === null) return projectNotFound();
     if (!project.entitlements.allow_s3)
       rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
   }

@@ -6,7 +6,7 @@ import { keyRevoked } from './api-keys.js';
 import { invitationTo, rejectEnded, requireRoom } from './invitations.js';
 import { afterExpiry, endOffer, offerOwnership, withdrawal } from './offers.js';
 import { openAt, ownershipOfferTo } from './open-offers.js';
-import { rejectProject } from './rejections.js';
+import { memberNotFound, rejectProject } from './rejections.js';
 import { reaches, requireReach } from '../access/given-access.js';
 import { type ExistingProject, invitationOf, type MemberAddition, roleIn } from './fold.js';
 import type { MemberNoticeKind } from '../../../../validation/fields.js';
@@ -212,8 +212,4 @@ function requireDispensable({ members, billed_to }: ExistingProject, ownerId: st
 
 function revokeKeysOf({ api_keys }: ExistingProject, userId: string): readonly ProjectEvent[] {
   return api_keys.filter(({ issued_by }) => issued_by === userId).map(keyRevoked);
-}
-
-function memberNotFound(): never {
-  return rejectProject('member_not_found', 'there is no such member');
 }

@@ -1,6 +1,6 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { OfferKind, ProjectEvent } from './events.js';
-import { rejectProject } from './rejections.js';
+import { memberNotFound, rejectProject } from './rejections.js';
 import {
   billingOffer,
   isOfferOver,
@@ -37,7 +37,7 @@ export const offerDecisions: Decisions<OfferCommand, ExistingProject, ProjectEve
   OfferBilling: ({ actorId, userId, offerId, now }, project) => {
     if (roleIn(project, actorId) !== 'owner') rejectProject('insufficient_role', 'this needs the role owner');
     const held = roleIn(project, userId);
-    if (held === null) rejectProject('member_not_found', 'there is no such member');
+    if (held === null) memberNotFound();
     if (userId === project.billed_to) return withdrawnBilling(project);
     if (userId === actorId) return [{ type: 'BillingChanged', data: { user_id: userId } }];
     if (billingOffer(openAt(project, now))?.user_id === userId) return [];

@@ -7,7 +7,7 @@ import { decideGivenAccess, type GivenAccessCommand } from '../access/given-acce
 import { deleted, memberDecisions, type MemberCommand } from './members.js';
 import { offerDecisions, type OfferCommand } from './offers.js';
 import { type ExistingProject, evolve, type ProjectState, roleIn } from './fold.js';
-import { rejectProject } from './rejections.js';
+import { memberNotFound, projectNotFound, rejectProject } from './rejections.js';
 
 export type { ExistingProject, ProjectState } from './fold.js';
 
@@ -49,7 +49,7 @@ const decideExisting = narrowed<ExistingCommand, ProjectState, ExistingProject, 
     Change: change,
     Delete: () => [deleted],
     DeleteIfAlone: ({ userId }, project) => {
-      if (roleIn(project, userId) === null) rejectProject('member_not_found', 'there is no such member');
+      if (roleIn(project, userId) === null) memberNotFound();
       if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
       return [deleted];
     },
@@ -109,7 +109,7 @@ function change(
 }
 
 function existing(state: ProjectState): ExistingProject {
-  return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
+  return state.status === 'existing' ? state : projectNotFound();
 }
 
 /** Returns whether the project has the entitlement from this source. */

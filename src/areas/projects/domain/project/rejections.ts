@@ -29,3 +29,11 @@ export type ProjectRejection =
 export function rejectProject(code: ProjectRejection, message: string): never {
   throw new CommandRejected<ProjectRejection>(code, message);
 }
+
+export function projectNotFound(): never {
+  return rejectProject('project_not_found', 'there is no such project');
+}
+
+export function memberNotFound(): never {
+  return rejectProject('member_not_found', 'there is no such member');
+}
