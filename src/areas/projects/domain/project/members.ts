@@ -170,13 +170,13 @@ function setRole(
   ];
 }
 
-export const deleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
+export const projectDeleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
 
 /** No user becomes an owner by the erasure of another one, so a project without an owner ends. */
 function removeErased(userId: string, project: ExistingProject): readonly ProjectEvent[] {
   if (roleIn(project, userId) === null) return [];
   const hasOwner = project.members.some(({ user_id, role }) => user_id !== userId && role === 'owner');
-  if (!hasOwner) return [deleted];
+  if (!hasOwner) return [projectDeleted];
   return [
     { type: 'MemberRemoved', data: { user_id: userId, erased: true } },
     ...rightsLost(project, userId, null),

@@ -4,7 +4,7 @@ import { type ApiKeyCommand, apiKeyDecisions } from './api-keys.js';
 import { type Entitlement, type ProjectEvent, projectEvents } from './events.js';
 import { invitationDecisions, type InvitationCommand } from './invitations.js';
 import { decideGivenAccess, type GivenAccessCommand } from '../access/given-access.js';
-import { deleted, memberDecisions, type MemberCommand } from './members.js';
+import { memberDecisions, type MemberCommand, projectDeleted } from './members.js';
 import { offerDecisions, type OfferCommand } from './offers.js';
 import { type ExistingProject, evolve, type ProjectState, roleIn } from './fold.js';
 import { memberNotFound, projectNotFound, rejectProject } from './rejections.js';
@@ -47,11 +47,11 @@ type ExistingCommand = Exclude<
 const decideExisting = narrowed<ExistingCommand, ProjectState, ExistingProject, ProjectEvent>(
   {
     Change: change,
-    Delete: () => [deleted],
+    Delete: () => [projectDeleted],
     DeleteIfAlone: ({ userId }, project) => {
       if (roleIn(project, userId) === null) memberNotFound();
       if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
-      return [deleted];
+      return [projectDeleted];
     },
     GrantEntitlement: ({ entitlement, source }, project) =>
       holds(project, { entitlement, source })
