@@ -2,12 +2,25 @@ import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/share/rejections.js';
-import { isProtected, type OpenShare, shareAggregate, untilEnd, mayReportAgain, type ProtectedShare, throttledEveryMs } from '../../domain/share/share.js';
+import {
+  isProtected,
+  type OpenShare,
+  shareAggregate,
+  untilEnd,
+  mayReportAgain,
+  type ProtectedShare,
+  throttledEveryMs,
+} from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
 import type { MediaLink } from '../../../assets/commands/media/media-links.js';
 import type { Accesses, VisitedShare, Visits } from './visits.js';
-import { isRejection, type OnUncheckable, refuseUncheckable, TooManyAttempts } from '../../../shared/rejections.js';
+import {
+  isRejection,
+  type OnUncheckable,
+  refuseUncheckable,
+  TooManyAttempts,
+} from '../../../shared/rejections.js';
 import { type KnownDevice, makeGuard, type TryingClient } from '../../../../security/guessing/guard.js';
 import type { SharedMedia } from './media.js';
 import type { PasswordClass } from '../../domain/share/password.js';
