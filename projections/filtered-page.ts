@@ -47,6 +47,26 @@ export async function matchingPage<Item>(
   return { items, next: found.length < wanted ? null : (at ?? null) };
 }
 
+/** The values of fields that a list selects. Undefined: any. */
+export type FilterOf<Resource, Name extends keyof Resource> = {
+  readonly [Field in Name]?: Resource[Field] | undefined;
+};
+
+const readAtOnce = 200;
+
+/** Yields the items of a list to its end, page by page. @param after the id of the item before the first */
+export async function* everyOf<Item extends { readonly id: string }>(
+  read: (page: Page) => Promise<readonly Item[]>,
+  after?: string,
+): AsyncGenerator<Item> {
+  for (let last = after; ;) {
+    const items = await read(pageFrom(last, readAtOnce));
+    yield* items;
+    last = items.at(-1)?.id;
+    if (last === undefined || items.length < readAtOnce) return;
+  }
+}
+
 /** Returns a page after a position; from the beginning where there is none. */
 export function pageFrom(after: string | undefined, limit: number): Page {
   return after === undefined ? { limit } : { limit, after };

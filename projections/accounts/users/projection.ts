@@ -2,12 +2,11 @@ import type { Recorded, Sealed } from '../../../src/event-sourcing/ports/domain-
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import { type UserEvent, userCategory, userCodec } from '../../../src/areas/accounts/domain/user/events.js';
 import {
-  type UserFields,
-  applyEvent,
+  endsPasskey,
   endsRecoveryCodes,
-  keptPasskeys,
-  newUser,
-} from '../../../src/areas/accounts/domain/user/fold.js';
+  voidedBy,
+} from '../../../src/areas/accounts/domain/factors/credentials.js';
+import { type UserFields, applyEvent, newUser } from '../../../src/areas/accounts/domain/user/fold.js';
 
 /** A passkey of a user's document. Only the log contains the credential. */
 type PasskeyEntry = {
@@ -25,8 +24,6 @@ type PasskeyEntry = {
 
 /** Returns the passkeys of a user after an event. */
 function entriesAfter(entries: readonly PasskeyEntry[], event: Recorded<UserEvent>): readonly PasskeyEntry[] {
-  const kept = keptPasskeys(event);
-  if (kept !== null) return entries.filter(({ id }) => kept.includes(id));
   if (event.type === 'PasskeyRegistered') {
     const { passkey_id: id, credential_digest, name, transports, synced, backed_up, aaguid } = event.data;
     const times = { created_at: event.time, last_used_at: null };
@@ -38,8 +35,7 @@ function entriesAfter(entries: readonly PasskeyEntry[], event: Recorded<UserEven
   }
   if (event.type === 'PasskeyRenamed')
     return changedEntry(entries, event.data.passkey_id, { name: event.data.name });
-  if (event.type === 'PasskeyRemoved') return entries.filter(({ id }) => id !== event.data.passkey_id);
-  return entries;
+  return entries.filter(({ id }) => !endsPasskey(event, id));
 }
 
 function changedEntry(
@@ -80,12 +76,7 @@ function evolve(document: UserDocument | null, event: Recorded<UserEvent>): User
 }
 
 function twoFactorAfter({ two_factor_enabled }: UserDocument, event: UserEvent): boolean {
-  if (event.type === 'TotpConfirmed') return true;
-  const isOff =
-    event.type === 'TotpRemoved' ||
-    event.type === 'CredentialsVoided' ||
-    (event.type === 'EmailChangeReverted' && event.data.voided.includes('totp'));
-  return isOff ? false : two_factor_enabled;
+  return event.type === 'TotpConfirmed' || (two_factor_enabled && !voidedBy(event).includes('totp'));
 }
 
 function recoveryCodesAfter(

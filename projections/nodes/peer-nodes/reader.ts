@@ -2,7 +2,7 @@ import { type NodeCheck, statusShown } from '../../../src/areas/nodes/domain/nod
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
-import { type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
+import { everyOf, type FilterOf, type OrderedList, matchesOf, matchingPage } from '../../filtered-page.js';
 import type { NodeCheckReader } from './checks.js';
 import { type NodeDocument, peerNodesProjection } from './projection.js';
 import {
@@ -54,16 +54,8 @@ export type PeerOf = { readonly nodeId: string } | { readonly address: string };
 /** All nodes in order of id. The array is the same until a node changes. */
 export type ListedNodes = readonly ViewDocument<NodeDocument>[];
 
-/** What a list of nodes selects. */
-export interface NodeFilter {
-  readonly status?: OperatedNode['status'] | undefined;
-  readonly node_type?: OperatedNode['node_type'] | undefined;
-}
-
 /** @throws StoreUnavailable */
 export type NodeReader = ReturnType<typeof makeNodeReader>;
-
-const pageSize = 200;
 
 export function makeNodeReader(deps: {
   readonly views: Views;
@@ -96,7 +88,10 @@ export function makeNodeReader(deps: {
       return documents.map((document) => operated(document, byNode.get(document.id)));
     },
     /** Returns a page of the nodes. */
-    page: async ({ sort, ...page }: Page & { readonly sort: NodeSort }, filter: NodeFilter) => {
+    page: async (
+      { sort, ...page }: Page & { readonly sort: NodeSort },
+      filter: FilterOf<OperatedNode, 'status' | 'node_type'>,
+    ) => {
       const matches = matchesOf(filter);
       const shown = ({ body }: ViewDocument<NodeDocument>) => ({ ...body, status: statusShown(body) });
       const descending = sort.startsWith('-');
@@ -140,12 +135,7 @@ export function makeNodeReader(deps: {
 
   async function readAll(): Promise<ListedNodes> {
     const items: ViewDocument<NodeDocument>[] = [];
-    for (;;) {
-      const last = items.at(-1);
-      const page = await nodes.find({ limit: pageSize, ...(last === undefined ? {} : { after: last.id }) });
-      items.push(...page);
-      if (page.length < pageSize) break;
-    }
+    for await (const node of everyOf((page) => nodes.find(page))) items.push(node);
     if (!areSame(items, newest)) newest = items;
     return newest;
   }

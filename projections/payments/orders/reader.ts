@@ -5,7 +5,7 @@ import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { transactionsProjection } from '../transactions/projection.js';
 import { openDecisions } from '../payment-decisions/reader.js';
-import { type CreationPage, filteredPage, firstIdOf, matchesOf } from '../../filtered-page.js';
+import { type CreationPage, everyOf, filteredPage, firstIdOf, matchesOf } from '../../filtered-page.js';
 import { type OrderDocument, ordersProjection } from './projection.js';
 import {
   type OrderResource,
@@ -123,17 +123,9 @@ export function makeOrderReader(deps: { readonly views: Views; readonly sealer: 
     },
     /** Returns whether there is an order that has not failed, expired or been canceled. */
     anyKept: async (of: OrdersOf) => {
-      for (let after: string | undefined; ;) {
-        const where = whereOf(of);
-        const found = await orders.find({
-          where,
-          limit: appliedMax,
-          ...(after === undefined ? {} : { after }),
-        });
-        if (found.some((document) => !endedStatuses.has(present(document).resource.status))) return true;
-        after = found.at(-1)?.id;
-        if (after === undefined || found.length < appliedMax) return false;
-      }
+      for await (const { body } of everyOf((page) => orders.find({ where: whereOf(of), ...page })))
+        if (!endedStatuses.has(body.status)) return true;
+      return false;
     },
     /** Lists the ids of at most `limit` orders of the user that wait for a payment. */
     openIds: async (userId: string, limit: number) => {

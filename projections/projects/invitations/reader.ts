@@ -1,6 +1,7 @@
 import { invitationExpiry, openAt } from '../../../src/areas/projects/domain/project/open-offers.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type ProjectDocument, projectsProjection } from '../projects/projection.js';
+import { everyOf, pageFrom } from '../../filtered-page.js';
 import type { UserReader } from '../../accounts/users/reader.js';
 import { z } from 'zod';
 import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
@@ -51,8 +52,7 @@ export function makeInvitationReader(deps: {
     list: async (user: Addressee, page: Page, now: Date) => present(await entries(user, page, now)),
     find: async (user: Addressee, invitationId: string, now: Date) => {
       for (let after: string | undefined; ;) {
-        const page = { limit: readAtOnce, ...(after === undefined ? {} : { after }) };
-        const found = await entries(user, page, now);
+        const found = await entries(user, pageFrom(after, readAtOnce), now);
         const entry = found.find(({ id }) => id === invitationId);
         if (entry !== undefined) return { ...entry, projectId: entry.project.id };
         after = found.at(-1)?.project.id;
@@ -84,13 +84,13 @@ export function makeInvitationReader(deps: {
     entryOf: (document: ViewDocument<ProjectDocument>) => Entry | null,
   ): Promise<readonly Entry[]> {
     const found: Entry[] = [];
-    for (let last = after; ;) {
-      const page = { limit: readAtOnce, ...(last === undefined ? {} : { after: last }) };
-      const documents = await projects.find({ where, descending: true, ...page });
-      found.push(...documents.map(entryOf).filter((entry) => entry !== null));
-      last = documents.at(-1)?.id;
-      if (last === undefined || documents.length < readAtOnce || found.length >= limit) return found;
+    const documents = everyOf((page) => projects.find({ where, descending: true, ...page }), after);
+    for await (const document of documents) {
+      const entry = entryOf(document);
+      if (entry !== null) found.push(entry);
+      if (found.length >= limit) break;
     }
+    return found;
   }
 
   async function present(found: readonly Entry[]): Promise<readonly InvitationResource[]> {

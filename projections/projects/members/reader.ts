@@ -1,7 +1,7 @@
 import type { Page, Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { type DocumentsAfter, documentAfter } from '../../resource-of.js';
-import { matchesOf } from '../../filtered-page.js';
+import { everyOf, type FilterOf, matchesOf } from '../../filtered-page.js';
 import { pageOfEntries } from '../../paging.js';
 import {
   invitationExpiry,
@@ -51,16 +51,8 @@ export interface MemberView {
   readonly now: Date;
 }
 
-/** What a list of members selects. */
-export interface MemberFilter {
-  readonly role?: MemberResource['role'] | undefined;
-  readonly status?: MemberResource['status'] | undefined;
-}
-
 /** Reads the members of projects with data of their accounts. @throws StoreUnavailable; errors of `Sealer.open` */
 export type MemberReader = ReturnType<typeof makeMemberReader>;
-
-const pageSize = 200;
 
 type Entry = MemberEntry | InvitationEntry;
 
@@ -76,7 +68,7 @@ export function makeMemberReader(deps: {
     list: async (
       { document: { id, body } }: Pick<ProjectAccess, 'document'>,
       page: Page,
-      view: MemberView & { readonly filter?: MemberFilter },
+      view: MemberView & { readonly filter?: FilterOf<MemberResource, 'role' | 'status'> },
     ) => {
       const { members, invitations, offers } = openAt(body, view.now);
       const matches = matchesOf(view.filter ?? {});
@@ -102,19 +94,11 @@ export function makeMemberReader(deps: {
     invitationsTo: async (email_digest: string) => {
       const where = { field: 'invitations.email_digest', equals: email_digest };
       const found: { readonly projectId: string; readonly invitationId: string }[] = [];
-      for (let after: string | undefined; ;) {
-        const page = await projects.find({
-          where,
-          limit: pageSize,
-          ...(after === undefined ? {} : { after }),
-        });
-        for (const { id: projectId, body } of page) {
-          const open = body.invitations.filter((invitation) => invitation.email_digest === email_digest);
-          found.push(...open.map(({ id: invitationId }) => ({ projectId, invitationId })));
-        }
-        after = page.at(-1)?.id;
-        if (after === undefined || page.length < pageSize) return found;
+      for await (const { id: projectId, body } of everyOf((page) => projects.find({ where, ...page }))) {
+        const open = body.invitations.filter((invitation) => invitation.email_digest === email_digest);
+        found.push(...open.map(({ id: invitationId }) => ({ projectId, invitationId })));
       }
+      return found;
     },
   };
 

@@ -6,8 +6,7 @@ import {
   projectCategory,
 } from '../../../src/areas/projects/domain/project/events.js';
 import {
-  applyEvent,
-  newProject,
+  fieldsAfter,
   ownersOf,
   type ProjectFields,
 } from '../../../src/areas/projects/domain/project/fold.js';
@@ -20,13 +19,10 @@ export type ProjectDocument = ProjectFields & {
 };
 
 function evolve(document: ProjectDocument | null, event: Recorded<ProjectEvent>): ProjectDocument | null {
-  if (event.type === 'ProjectCreated') {
-    const fields = newProject(event);
-    return { ...fields, owner_ids: ownersOf(fields), created_at: event.time, updated_at: event.time };
-  }
-  if (document === null || event.type === 'ProjectDeleted') return null;
-  const fields = { ...document, ...applyEvent(document, event) };
-  return { ...fields, owner_ids: ownersOf(fields), updated_at: event.time };
+  const fields = fieldsAfter(document, event);
+  if (fields === null) return null;
+  const created_at = document?.created_at ?? event.time;
+  return { ...fields, owner_ids: ownersOf(fields), created_at, updated_at: event.time };
 }
 
 export const projectsProjection: Projection<ProjectDocument, ProjectEvent> = {

@@ -4,16 +4,10 @@ import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-o
 import { projectsProjection } from '../../projects/projects/projection.js';
 import type { ProjectAccess } from '../../projects/projects/reader.js';
 import { type StorageDocument, storageConfigsProjection } from './projection.js';
-import { type CreationPage, filteredPage, matchesOf } from '../../filtered-page.js';
+import { type CreationPage, filteredPage, type FilterOf, matchesOf } from '../../filtered-page.js';
 import { storageResource, type StorageResource } from './resource.js';
 
 export type { StorageResource } from './resource.js';
-
-/** What a list of storages selects. */
-export interface StorageFilter {
-  readonly status?: StorageResource['status'] | undefined;
-  readonly provider?: StorageResource['provider'] | undefined;
-}
 
 /** @throws StoreUnavailable */
 export type StorageReader = ReturnType<typeof makeStorageReader>;
@@ -37,7 +31,7 @@ export function makeStorageReader({ views }: { readonly views: Views }) {
     page: async (
       { id, defaultStorageId: defaultId }: Pick<ProjectAccess, 'id' | 'defaultStorageId'>,
       page: CreationPage,
-      filter: StorageFilter,
+      filter: FilterOf<StorageResource, 'status' | 'provider'>,
     ) => {
       const matches = matchesOf(filter);
       const { items, next } = await filteredPage(

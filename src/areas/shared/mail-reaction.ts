@@ -10,6 +10,7 @@ import {
   type Reaction,
   type ReactionEvent,
 } from '../../event-sourcing/effects/reaction.js';
+import { erased } from '../../keys/sealing/sealer.js';
 import { inTraceOf } from '../../kit/trace.js';
 import type { Clock } from '../../kit/time/clock.js';
 import type { MailOutbox } from '../../mail/mail-outbox.js';
@@ -35,7 +36,11 @@ export function makeMailReaction<Event extends DomainEvent, const Type extends E
   mail: Mail<Extract<Event, { readonly type: Type }>>,
 ): Reaction<Extract<Event, { readonly type: Type }>> {
   type Mailed = ReactionEvent<Extract<Event, { readonly type: Type }>>;
-  const { prepare, record, ...named } = mail;
+  const { prepare: asPrepared, record, ...named } = mail;
+  const prepare = async (id: string, event: Mailed) => {
+    const message = await asPrepared(id, event);
+    return message === null || message.to === erased ? null : { ...message, to: message.to };
+  };
   const { category, codec } = aggregate;
   const followed = { ...named, category, codec, types };
   const request = mails.add({
@@ -70,11 +75,14 @@ export function makeMailReaction<Event extends DomainEvent, const Type extends E
 }
 
 interface Mail<Event extends DomainEvent> extends Pick<Reaction<Event>, 'name' | 'deadline'> {
-  /** Returns the message and its recipient, with the id of the user where it is one; null when the mail is not wanted any more. */
+  /**
+   * Returns the message and its recipient, with the id of the user where it is one; null when the mail is not wanted any more. A
+   * recipient who is erased gets none.
+   */
   readonly prepare: (
     id: string,
     event: ReactionEvent<Event>,
-  ) => Promise<(MailContent & { readonly to: string; readonly person?: string }) | null>;
+  ) => Promise<(MailContent & { readonly to: string | typeof erased; readonly person?: string }) | null>;
   /** Appends the outcome. */
   readonly record: (
     id: string,

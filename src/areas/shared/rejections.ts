@@ -1,5 +1,5 @@
 import { CommandRejected } from '../../event-sourcing/ports/errors.js';
-import { KeyMissing } from '../../keys/sealing/errors.js';
+import { KeyDestroyed, KeyMissing } from '../../keys/sealing/errors.js';
 
 export type UseCaseRejection =
   /** The address belongs to another user or to a registration under way. */
@@ -42,6 +42,26 @@ export class TooManyAttempts extends Error {
 /** Returns whether a command was rejected with one of the codes. `Code`: those of the aggregate that decided, or UseCaseRejection. */
 export function isRejection<Code extends string = never>(error: unknown, ...codes: NoInfer<Code>[]): boolean {
   return error instanceof CommandRejected && codes.some((code) => code === error.code);
+}
+
+/**
+ * Makes the handler of a failed command, for `catch`, which does something else where the command was rejected with one of the codes. All
+ * other errors stay. `Code`: as in `isRejection`.
+ */
+export function whenRejected<Code extends string = never>(...codes: NoInfer<Code>[]) {
+  return <Result>(instead: () => Result) =>
+    (error: unknown): Result => {
+      if (isRejection<Code>(error, ...codes)) return instead();
+      throw error;
+    };
+}
+
+/** Makes the handler of a failed sealing, for `catch`, which does something else where the key is destroyed. */
+export function whenKeyDestroyed<Result>(instead: () => Result) {
+  return (error: unknown): Result => {
+    if (error instanceof KeyDestroyed) return instead();
+    throw error;
+  };
 }
 
 /** Reports a password that could not be checked; the error names the missing key. */

@@ -1,11 +1,11 @@
 import { orderEvents } from '../../areas/payments/domain/order/events.js';
 import { orderNumber } from '../../areas/payments/domain/payment-ids.js';
-import { evolve as evolveOrder, type OrderState } from '../../areas/payments/domain/order/state.js';
+import { evolve as evolveOrder, type OrderState } from '../../areas/payments/domain/order/fold.js';
 import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/fold.js';
 import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
 import { shareEvents } from '../../areas/shares/domain/share/events.js';
 import { storageEvents } from '../../areas/storages/domain/storage/events.js';
-import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/state.js';
+import { evolve as evolveStorage, type StorageState } from '../../areas/storages/domain/storage/fold.js';
 import {
   type DomainEvent,
   type JsonObject,

@@ -1,9 +1,10 @@
 import type { AccountDeps } from '../deps.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { everyId } from '../../shared/deps.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import { sessionAggregate } from '../domain/session/session.js';
+import { endingGivenAccess } from '../domain/user/fold.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { AddressReservations } from './email/address-reservations.js';
 import type { KnownDevices } from './signing-in/known-devices.js';
@@ -105,9 +106,6 @@ export function makeErasing(
   }
 }
 
-/** Says whether the views that the reaction reads contain the log up to the position. */
-type Shows = (position: Position) => boolean;
-
 /**
  * Ends the access that an account has given, after the first proof of its address by a stranger's mailbox, and after a
  * ban. The request ends it too, before its reply; this reaction does so after a crash, and where the view lagged.
@@ -119,10 +117,9 @@ export const endGivenAccesses = ({
   readonly endGivenAccess: EndGivenAccess;
   readonly projectsShowUpTo: Shows;
 }) =>
-  on(userAggregate, ['CredentialsVoided', 'UserBanned'], {
+  on(userAggregate, endingGivenAccess, {
     name: 'end-given-access',
-    // Every step is idempotent, so no check of the outcome is needed.
-    isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
+    isDue: onceShown(projectsShowUpTo),
     run: (userId, context) => endGivenAccess({ userId }, context),
   });
 
@@ -136,7 +133,6 @@ export const finishErasures = ({
 }: Pick<Erasing, 'finishErasure'> & { readonly viewsShow: Shows }) =>
   on(userAggregate, ['UserErased'], {
     name: 'finish-erasure',
-    // Every step is idempotent, so no check of the outcome is needed.
-    isDue: (_, { position }) => Promise.resolve(viewsShow(position) ? 'yes' : 'not-yet'),
+    isDue: onceShown(viewsShow),
     run: (userId, context) => finishErasure({ userId }, context),
   });

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { AccountDeps } from '../deps.js';
 import type { CommandHandler } from '../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
-import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { erased, type Sealer } from '../../../keys/sealing/sealer.js';
 import { type EmailAddress, parseEmailAddress } from '../../../validation/email-address.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { nilId } from '../../../validation/fields.js';
+import { whenKeyDestroyed } from '../../shared/rejections.js';
 import { emailAggregate } from '../domain/email/email.js';
 import { formerAddress } from '../domain/user/former-addresses.js';
 import { rejectUser } from '../domain/user/rejections.js';
@@ -97,6 +97,20 @@ export async function loadRegistered(
   return state.status === 'registered' ? state : rejectGone();
 }
 
+/**
+ * Opens the address of a user for a mail that a member of a project causes; null where the address is not proved, because a stranger
+ * may have registered it, and once the user is erased.
+ */
+export async function provedAddress(
+  { handler, sealer }: Pick<AccountDeps, 'handler' | 'sealer'>,
+  userId: string,
+): Promise<string | null> {
+  const { state: user } = await handler.load(userAggregate, userId);
+  if (user.status !== 'registered' || !user.email_verified) return null;
+  const address = await sealer.open({ kind: 'person', userId }, 'email', user.email);
+  return address === erased ? null : address;
+}
+
 /** Refuses to sign a banned account in, after its credentials were right. @throws CommandRejected account_banned */
 export function refuseBanned({ banned }: Pick<RegisteredUser, 'banned'>): void {
   if (banned) rejectUser('account_banned', 'the account is banned; ask those who run the service');
@@ -111,12 +125,7 @@ export async function sealForPerson(
   { userId, field }: PersonField,
   text: string,
 ): Promise<Sealed> {
-  try {
-    return await sealer.seal({ kind: 'person', userId }, field, text);
-  } catch (error) {
-    if (error instanceof KeyDestroyed) return rejectGone();
-    throw error;
-  }
+  return sealer.seal({ kind: 'person', userId }, field, text).catch(whenKeyDestroyed(rejectGone));
 }
 
 /** Opens a value that was sealed for a person. @throws CommandRejected user_not_found once the person is erased */

@@ -1,4 +1,4 @@
-import type { CommandHandler } from '../../../event-sourcing/deciding/command-handler.js';
+import type { CommandHandler, HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { PlatformRole } from '../domain/user/events.js';
 import { type UserCommand, userAggregate } from '../domain/user/user.js';
@@ -53,30 +53,30 @@ export function makeAccountChanges(
      * Grants a platform role to the user with this address; a repetition changes nothing.
      * @returns the user's id @throws CommandRejected invalid_request, user_not_found, address_not_proved
      */
-    grantPlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
-      const { userId } = await accountByAddress(email);
-      await handler.handle(userAggregate.at(userId), { type: 'GrantPlatformRole', role }, context);
-      return userId;
-    },
+    grantPlatformRole: ({ email, role }: RoleOf, context: CommandContext) =>
+      changeByAddress(email, () => ({ type: 'GrantPlatformRole', role }), context),
     /**
      * Revokes a platform role, in every process before it resolves; a repetition changes nothing.
      * @returns the user's id @throws CommandRejected invalid_request, user_not_found; StoreUnavailable
      */
-    revokePlatformRole: async ({ email, role }: RoleOf, context: CommandContext): Promise<string> => {
-      const { userId } = await accountByAddress(email);
-      await handler.handle(userAggregate.at(userId), { type: 'RevokePlatformRole', role }, context, {
-        revokesAccess: true,
-      });
-      return userId;
-    },
+    revokePlatformRole: ({ email, role }: RoleOf, context: CommandContext) =>
+      changeByAddress(email, () => ({ type: 'RevokePlatformRole', role }), context, { revokesAccess: true }),
     /**
      * Marks an address as verified, because an operator vouches for it; a repetition changes nothing.
      * @returns the user's id @throws CommandRejected invalid_request, user_not_found, address_changed
      */
-    verifyEmail: async ({ email }: { readonly email: string }, context: CommandContext): Promise<string> => {
-      const { userId, email_digest } = await accountByAddress(email);
-      await handler.handle(userAggregate.at(userId), { type: 'VerifyEmail', email_digest }, context);
-      return userId;
-    },
+    verifyEmail: ({ email }: { readonly email: string }, context: CommandContext) =>
+      changeByAddress(email, (email_digest) => ({ type: 'VerifyEmail', email_digest }), context),
   };
+
+  async function changeByAddress(
+    email: string,
+    commandOf: (email_digest: string) => UserCommand,
+    context: CommandContext,
+    options?: HandleOptions,
+  ): Promise<string> {
+    const { userId, email_digest } = await accountByAddress(email);
+    await handler.handle(userAggregate.at(userId), commandOf(email_digest), context, options);
+    return userId;
+  }
 }

@@ -5,7 +5,7 @@ import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { EmailAddress } from '../../../validation/email-address.js';
 import { checkEach, invalid } from '../../../validation/field-problems.js';
 import { checkName } from '../../../validation/text.js';
-import { isRejection } from '../../shared/rejections.js';
+import { whenRejected } from '../../shared/rejections.js';
 import { nicknameLengthMax } from '../domain/user/events.js';
 import type { UserRejection } from '../domain/user/rejections.js';
 import { userAggregate } from '../domain/user/user.js';
@@ -112,10 +112,7 @@ export function makeRegistering(
 }
 
 /** Rejects a registration that another command abandoned, or whose account was erased since an earlier attempt. */
-function refuseGone(error: unknown): never {
-  if (isRejection<UserRejection>(error, 'registration_abandoned', 'user_not_found')) rejectTaken();
-  throw error;
-}
+const refuseGone = whenRejected<UserRejection>('registration_abandoned', 'user_not_found')(rejectTaken);
 
 function chooseNickname(nickname: string | undefined, { localPart }: EmailAddress): string {
   const isLeftOut =

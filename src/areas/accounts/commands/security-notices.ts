@@ -1,5 +1,4 @@
 import type { AccountDeps } from '../deps.js';
-import { erased } from '../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { securityNoticeAggregate } from '../domain/security-notice/security-notice.js';
 import {
@@ -32,7 +31,6 @@ export function mailSecurityNotices(
       const { state } = await handler.load(securityNoticeAggregate, event.id);
       if (state.mailed) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
-      if (to === erased) return null;
       const revert = user.status === 'registered' ? revertOf(user, event) : null;
       const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
       return { to, person: userId, ...message };
@@ -46,8 +44,8 @@ export function mailSecurityNotices(
 
   /** Returns the code that undoes a change of address; null where there is none, or none any more. */
   function revertOf({ formerAddresses }: RegisteredUser, event: NoticedEvent): AddressRevert | null {
-    if (event.type !== 'EmailChanged') return null;
-    const former = formerAddresses.find(({ change_id }) => change_id === event.data.change_id);
+    const changeId = 'change_id' in event.data ? event.data.change_id : null;
+    const former = formerAddresses.find(({ change_id }) => change_id === changeId);
     if (former === undefined) return null;
     const { code_key_id: kid, change_id: issue_id, email_digest, until } = former;
     return { code: addressRevertCodes.codeFor({ kid, issue_id, email_digest }), until };

@@ -1,6 +1,7 @@
-import { atSite, html, page, paragraphs } from '../../../mail/layout.js';
+import { atSite, html } from '../../../mail/layout.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { SecurityNoticeKind } from '../../../validation/fields.js';
+import { letter, linked } from './letter.js';
 
 interface Notice {
   readonly subject: string;
@@ -147,16 +148,7 @@ export function securityNoticeMessage(data: {
   const what = `${when}, ${happened(account)}. ${meaning}`;
   const you = 'If it was you, there is nothing to do.';
   const advised = `If it was not you, ${advice}`;
-  return {
-    subject,
-    text: paragraphs(what, you, advised),
-    html: page(
-      subject,
-      html`<p>${what}</p>
-        <p>${you}</p>
-        <p>${advised}</p>`,
-    ),
-  };
+  return letter(subject, what, you, advised);
 }
 
 function revertAdvice({ code, until }: AddressRevert): string {
@@ -216,37 +208,17 @@ export function erasureWarningMessage({ publicUrl }: { readonly publicUrl: strin
   const how =
     'To keep it, sign in and confirm the address by a code (POST /api/v1/auth/email/verify/send and POST /api/v1/auth/email/verify):';
   const ignore = 'If you do not know this account, ignore this mail.';
-  return {
-    subject,
-    text: paragraphs(why, `${how}\n${publicUrl}`, ignore),
-    html: page(
-      subject,
-      html`<p>${why}</p>
-        <p>${how} <a href="${publicUrl}">${publicUrl}</a></p>
-        <p>${ignore}</p>`,
-    ),
-  };
+  return letter(subject, why, linked(how, publicUrl), ignore);
 }
 
-function codeMessage(words: CodeText) {
-  return (mailed: MailedCode) => writeCode(words, mailed);
-}
-
-function writeCode(
-  { subject, why: whyAt, lead, ignore }: CodeText,
-  { code, expires_at: until, publicUrl }: MailedCode,
-): MailMessage {
-  const why = whyAt(atSite(publicUrl));
-  const valid = `It is valid until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC and works once.`;
-  return {
-    subject,
-    text: paragraphs(why, `${lead} ${code}`, valid, ignore),
-    html: page(
-      subject,
-      html`<p>${why}</p>
-        <p>${lead} <strong style="font-size: 150%; letter-spacing: 0.1em">${code}</strong></p>
-        <p>${valid}</p>
-        <p>${ignore}</p>`,
-    ),
+function codeMessage({ subject, why: whyAt, lead, ignore }: CodeText) {
+  return ({ code, expires_at: until, publicUrl }: MailedCode): MailMessage => {
+    const why = whyAt(atSite(publicUrl));
+    const valid = `It is valid until ${until.slice(0, 10)} ${until.slice(11, 16)} UTC and works once.`;
+    const shown = {
+      text: `${lead} ${code}`,
+      html: html`<p>${lead} <strong style="font-size: 150%; letter-spacing: 0.1em">${code}</strong></p>`,
+    };
+    return letter(subject, why, shown, valid, ignore);
   };
 }

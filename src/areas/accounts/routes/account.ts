@@ -7,7 +7,7 @@ import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { type Route, empty, finished, json, routesOf } from '../../../http/route.js';
-import { emailField, newPassword, presentSignedIn } from './auth-fields.js';
+import { emailField, newPassword, signedInBody } from './auth-fields.js';
 import { nicknameLengthMax } from '../commands/registering.js';
 
 const registration = z.strictObject({
@@ -58,7 +58,7 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
       },
       handler: async ({ body, client, userAgent, command }) => {
         const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
-        return { status: 201, body: wrap(presentSignedIn(registered)) };
+        return { status: 201, body: signedInBody(registered) };
       },
     }),
     route('getMe', 'GET /api/v1/auth/me', {

@@ -2,6 +2,7 @@ import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
 import type { SignedIn } from '../commands/signing-in/passwords.js';
 import type { KnownDevices } from '../commands/signing-in/known-devices.js';
+import { wrap } from '../../../http/resources.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { isSignInCode } from '../commands/signing-in/try-login-code.js';
 import { parseEmailAddress } from '../../../validation/email-address.js';
@@ -48,9 +49,9 @@ export const addressCodeSent = namedObject('AddressCodeSent', {
   resend_after: z.int().positive().describe('Seconds until another one can be asked for.'),
 });
 
-/** Returns `data` of a sign-in. */
-export function presentSignedIn({ user, tokens, deviceToken: device_token }: SignedIn) {
-  return { user, tokens, device_token };
+/** Returns the body of the reply to a sign-in. */
+export function signedInBody({ user, tokens, deviceToken: device_token }: SignedIn) {
+  return wrap({ user, tokens, device_token });
 }
 
 /** Returns the device from which the session of a caller began, if its account knows it. */

@@ -3,7 +3,7 @@ import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { signedIn, tokens, wrap, wrapped } from '../../../http/resources.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
-import { emailField, givenDeviceToken, knownPassword, presentSignedIn, signInCode } from './auth-fields.js';
+import { emailField, givenDeviceToken, knownPassword, signedInBody, signInCode } from './auth-fields.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 
 const credentials = namedObject('Credentials', {
@@ -32,11 +32,7 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       limit: { name: 'login', counts: 'all' },
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
       handler: async ({ body: { email, password }, client, device: known, userAgent, command }) =>
-        ok(
-          wrap(
-            presentSignedIn(await login({ email, password, clientIp: client, known, userAgent }, command)),
-          ),
-        ),
+        ok(signedInBody(await login({ email, password, clientIp: client, known, userAgent }, command))),
     }),
     route('refresh', 'POST /api/v1/auth/refresh', {
       summary: 'Exchange a refresh token for new tokens',
@@ -107,11 +103,7 @@ export function makeEmailCodeRoutes(
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
       handler: async ({ body: { email, code }, client, device: known, userAgent, command }) =>
         ok(
-          wrap(
-            presentSignedIn(
-              await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command),
-            ),
-          ),
+          signedInBody(await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command)),
         ),
     }),
   ];

@@ -15,7 +15,7 @@ import {
 } from '../../storages/domain/bucket/object-key-rules.js';
 import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import { rejectProject } from '../../projects/domain/project/state.js';
+import { projectNotFound } from '../../projects/domain/project/rejections.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
@@ -110,7 +110,7 @@ export function makeAddAsset(
 
   async function findStorage(projectId: string, named: string | undefined) {
     const project = await projects.access(projectId);
-    if (project === null) return rejectProject('project_not_found', 'there is no such project');
+    if (project === null) return projectNotFound();
     const id = named ?? project.defaultStorageId;
     const storage = id === null ? null : await storageOf(projectId, id);
     if (id === null || storage === null) {

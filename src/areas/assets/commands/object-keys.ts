@@ -8,7 +8,7 @@ import { entityId, instant } from '../../../validation/fields.js';
 import { CommandRejected, PreconditionFailed } from '../../../event-sourcing/ports/errors.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { AssetDeps } from '../deps.js';
-import { isRejection } from '../../shared/rejections.js';
+import { whenRejected } from '../../shared/rejections.js';
 
 /** An object as a storage names it. */
 export type ObjectPlace = { readonly storageId: string; readonly key: string };
@@ -44,10 +44,7 @@ export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps
         // Without an answer, the bucket may delete the object later. The claims then count for their minute.
         if (deleted.isAnswered) await giveBack();
         return deleted;
-      }).catch((error: unknown) => {
-        if (isRejection<AssetRejection>(error, 'object_key_taken')) return 'kept';
-        throw error;
-      });
+      }).catch(whenRejected<AssetRejection>('object_key_taken')(() => 'kept' as const));
     },
   };
 

@@ -1,3 +1,5 @@
+import { typeExample } from '../routes/audit-query.js';
+
 export const auditPageStyle = `
 :root { color-scheme: light dark; --text: #1c2430; --faint: #526070; --back: #f4f6f9; --card: #fff; --line: #8592a3; --strong: #1f4fbf; --alarm: #a3121f; --good: #14663a; --doubt: #7a4b00 }
 @media (prefers-color-scheme: dark) {
@@ -122,7 +124,7 @@ export function makeAuditPageBody(types: readonly string[]): string {
 <h2 id="events-title">Events</h2>
 <form id="events-form" class="filters" novalidate>
 ${field('events-stream', 'Stream', 'share-0196a000-…', 'shown-streams')}
-${field('events-type', 'Type', 'ShareRevoked', 'all-types')}
+${field('events-type', 'Type', typeExample, 'all-types')}
 ${field('events-actor', 'Actor', 'user:0196a000-…', 'shown-actors')}
 ${field('events-project', 'Project', '0196a000-…', 'shown-projects')}
 ${field('events-from', 'From (index or UTC time)', '2026-01-02T03:04:05Z')}

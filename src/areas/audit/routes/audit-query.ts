@@ -32,6 +32,9 @@ export const namedStreamsQuery = z
     examples: ['user-0196a000-0000-7000-8000-000000000001,project-0196a000-0000-7000-8000-000000000002'],
   });
 
+/** The example of a type, in the document and on the page. */
+export const typeExample = 'ShareRevoked';
+
 /** The filters of every list of audit events, all of which an event must have. */
 export const auditEventsQuery = pageQueryBy(z.string().regex(indexPattern)).extend({
   stream: z
@@ -43,7 +46,7 @@ export const auditEventsQuery = pageQueryBy(z.string().regex(indexPattern)).exte
     .string()
     .regex(/^[A-Z][A-Za-z]{0,63}$/, 'must be a type of events')
     .optional()
-    .meta({ examples: ['ShareRevoked'] }),
+    .meta({ examples: [typeExample] }),
   actor: z
     .string()
     .regex(

@@ -103,7 +103,8 @@ export function definePlatform<
     read: (name: PaymentVariableName) => string | undefined,
     problems: string[],
   ): ConfiguredPlatform | null {
-    const settings = readSettings(makeSettingReads(read, problems));
+    const names = Object.keys(variables) as PaymentVariableName[];
+    const settings = readSettings(makeSettingReads(read, problems, names));
     if (settings === null) return null;
     const { acknowledgement, get } = platform;
     const open = (surroundings: Surroundings): PaymentProvider => ({

@@ -5,8 +5,8 @@ export type PaymentVariableName = `PAYMENT_${string}`;
 export interface SettingReads<Name extends PaymentVariableName = PaymentVariableName> {
   readonly read: (name: Name) => string | undefined;
   readonly problem: (name: Name, text: string) => null;
-  /** Whether these variables are set. Where some are, or some of `others`, the missing ones are a problem each. */
-  readonly hasAll: (names: readonly Name[], others?: readonly Name[]) => boolean;
+  /** Whether these variables are set. Where some variables of the platform are, the missing ones are a problem each. */
+  readonly hasAll: (names: readonly Name[]) => boolean;
   /** Reads a list that is separated by commas, so that keys can rotate. */
   readonly list: <Item>(
     name: Name,
@@ -20,9 +20,11 @@ export interface SettingReads<Name extends PaymentVariableName = PaymentVariable
 
 export const expectedPrivateKey = 'must be an RSA private key (PEM or base64, 2048 bits or more)';
 
+/** @param all the variables of the platform */
 export function makeSettingReads<Name extends PaymentVariableName>(
-  read: (name: Name) => string | undefined,
+  read: (name: PaymentVariableName) => string | undefined,
   problems: string[],
+  all: readonly PaymentVariableName[],
 ): SettingReads<Name> {
   const problem = (name: Name, text: string): null => {
     problems.push(`${name} ${text}`);
@@ -31,8 +33,8 @@ export function makeSettingReads<Name extends PaymentVariableName>(
   return {
     read,
     problem,
-    hasAll: (names, others = []) => {
-      if ([...names, ...others].every((name) => read(name) === undefined)) return false;
+    hasAll: (names) => {
+      if (all.every((name) => read(name) === undefined)) return false;
       const missing = names.filter((name) => read(name) === undefined);
       for (const name of missing) problem(name, 'must be set too, since others of this platform are');
       return missing.length === 0;

@@ -2,11 +2,11 @@ import type { ProjectDeps } from '../deps.js';
 import { derivedId, stepContext } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { makeApiKey } from '../../../security/tokens/api-keys.js';
-import { isRejection } from '../../shared/rejections.js';
+import { whenRejected } from '../../shared/rejections.js';
 import type { ApiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { apiKeyExpiry } from '../domain/project/api-keys.js';
 import { projectAggregate } from '../domain/project/project.js';
-import { type ProjectRejection, rejectProject } from '../domain/project/state.js';
+import { type ProjectRejection, rejectProject } from '../domain/project/rejections.js';
 import type { Scope } from '../domain/role.js';
 import type { ActingSession, RequireProved } from './require-proved.js';
 
@@ -66,9 +66,9 @@ export function makeApiKeys(deps: ProjectDeps & { readonly requireProved: Requir
       }
       // The end of all keys that the account gave may come before the append, and the key would outlive it.
       await requireProved({ actorId, session }).catch(async (refusal: unknown) => {
-        await revokeApiKey({ projectId, keyId: key_id }, stepContext(context, 'take-back')).catch(
-          ignoreRevoked,
-        );
+        // What ended the session has revoked the key already.
+        const isRevoked = whenRejected<ProjectRejection>('api_key_not_found')(() => undefined);
+        await revokeApiKey({ projectId, keyId: key_id }, stepContext(context, 'take-back')).catch(isRevoked);
         throw refusal;
       });
       return { resource, key };
@@ -94,9 +94,4 @@ export function makeApiKeys(deps: ProjectDeps & { readonly requireProved: Requir
       state.api_keys.some((issued) => issued.id === keyId && issued.digest === digest)
     );
   }
-}
-
-/** What ended the session has revoked the key already. */
-function ignoreRevoked(error: unknown): void {
-  if (!isRejection<ProjectRejection>(error, 'api_key_not_found')) throw error;
 }

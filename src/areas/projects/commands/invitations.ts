@@ -2,18 +2,19 @@ import type { ProjectDeps } from '../deps.js';
 import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
-import { erased } from '../../../keys/sealing/sealer.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
 import type { FindAccount } from '../../accounts/commands/finding.js';
+import { provingAddress } from '../../accounts/domain/user/fold.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { CountLimit } from '../../shared/count-limit.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import { invitationOf } from '../domain/project/fold.js';
+import { endingInvitations } from '../domain/project/invitations.js';
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { rejectProject } from '../domain/project/rejections.js';
 import { invitationMessage } from './member-messages.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
@@ -104,10 +105,10 @@ export function makeInvitations(
       await answer(input, false, context);
     },
     forgetInvitations,
-    forgetEndedInvitations: on(projectAggregate, ['MemberAdded', 'InvitationWithdrawn', 'ProjectDeleted'], {
+    forgetEndedInvitations: on(projectAggregate, endingInvitations, {
       name: 'forget-invitations',
       // Destroying a key again costs no more than to read whether it exists.
-      isDue: (_, { type, data }) => Promise.resolve(type !== 'MemberAdded' || data.invitation_id !== null),
+      isDue: (_, { data }) => Promise.resolve(!('invitation_id' in data) || data.invitation_id !== null),
       run: (projectId, _, { data }) => {
         const id = 'invitation_id' in data ? data.invitation_id : null;
         return forgetInvitations({ projectId, ended: id === null ? [] : [id] });
@@ -174,11 +175,11 @@ export const acceptOpenInvitations = ({
 }: Pick<ProjectDeps, 'members'> &
   Pick<Invitations, 'acceptInvitation'> & {
     /** Says whether the view of projects has reached the position. */
-    readonly projectsShowUpTo: (position: Position) => boolean;
+    readonly projectsShowUpTo: Shows;
   }) =>
-  on(userAggregate, ['EmailVerified', 'EmailChanged'], {
+  on(userAggregate, provingAddress, {
     name: 'accept-open-invitations',
-    isDue: (_, { position }) => Promise.resolve(projectsShowUpTo(position) ? 'yes' : 'not-yet'),
+    isDue: onceShown(projectsShowUpTo),
     run: async (_, context, { data }) => {
       for (const invitation of await members.invitationsTo(data.email_digest)) {
         // A repetition may find another invitation of the same project, which needs another command id.
@@ -203,7 +204,6 @@ export function mailInvitations(deps: MailDeps & Pick<ProjectDeps, 'handler' | '
       const invitation = invitationOf(state, invitationId);
       if (invitation === null) return null;
       const to = await sealer.open({ kind: 'invitation', projectId, invitationId }, 'email', email);
-      if (to === erased) return null;
       const inviter = (await users.find(invitedBy))?.resource.nickname ?? '';
       const { role } = invitation;
       return { to, ...invitationMessage({ projectName: state.name, inviter, role, publicUrl }) };

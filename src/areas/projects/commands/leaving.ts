@@ -5,10 +5,11 @@ import type { Page } from '../../../event-sourcing/views/views.js';
 import type { Holdings } from '../../accounts/commands/erasing.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import { everyId } from '../../shared/deps.js';
-import { isRejection } from '../../shared/rejections.js';
+import { whenRejected } from '../../shared/rejections.js';
 import { roleIn } from '../domain/project/fold.js';
+import { joinedBy, joining } from '../domain/project/members.js';
 import { type ExistingProject, projectAggregate, type ProjectState } from '../domain/project/project.js';
-import { type ProjectRejection, rejectProject } from '../domain/project/state.js';
+import { type ProjectRejection, rejectProject } from '../domain/project/rejections.js';
 
 type Leaving = ReturnType<typeof makeLeaving>;
 
@@ -34,13 +35,10 @@ export function makeLeaving({ handler }: Pick<ProjectDeps, 'handler'>) {
      * Ends memberships that began during the erasure of their account. The erasure ends those before it in the log; this
      * reaction ends those that were decided earlier but appended later.
      */
-    removeErasedMembers: on(projectAggregate, ['ProjectCreated', 'MemberAdded'], {
+    removeErasedMembers: on(projectAggregate, joining, {
       name: 'remove-erased-members',
       isDue: () => Promise.resolve(true),
-      run: (projectId, context, { type, data }) => {
-        const userId = type === 'ProjectCreated' ? data.owner_id : data.user_id;
-        return removeErasedMember({ projectId, userId }, context);
-      },
+      run: (projectId, context, event) => removeErasedMember({ projectId, userId: joinedBy(event) }, context),
     }),
   };
 
@@ -128,14 +126,11 @@ export function makeProjectHoldings(
   }
 
   async function deleteProject(projectId: string, userId: string, context: CommandContext): Promise<void> {
-    try {
-      await handler.handle(projectAggregate.at(projectId), { type: 'DeleteIfAlone', userId }, context, {
-        revokesAccess: true,
-      });
-    } catch (error) {
+    const command = { type: 'DeleteIfAlone', userId } as const;
+    await handler
+      .handle(projectAggregate.at(projectId), command, context, { revokesAccess: true })
       // Another owner joined meanwhile and removed the user.
-      if (!isRejection<ProjectRejection>(error, 'member_not_found')) throw error;
-    }
+      .catch(whenRejected<ProjectRejection>('member_not_found')(() => undefined));
   }
 }
 

@@ -1,25 +1,14 @@
 import type { MemberNoticeKind } from '../../../validation/fields.js';
 import type { Role } from '../domain/role.js';
-import { asGiven, html, page, paragraphs } from '../../../mail/layout.js';
+import { asGiven } from '../../../mail/layout.js';
+import { letter, linked } from '../../accounts/mail/letter.js';
 import type { MailMessage } from '../../../mail/mailer.js';
 import type { ProjectDeps } from '../deps.js';
-import type { ReactionEvent } from '../../../event-sourcing/effects/reaction.js';
-import { erased } from '../../../keys/sealing/sealer.js';
+import { provedAddress } from '../../accounts/commands/finding.js';
 import { securityNoticeAggregate } from '../../accounts/domain/security-notice/security-notice.js';
-import { userAggregate } from '../../accounts/domain/user/user.js';
 import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
-import type { ProjectEvent } from '../domain/project/events.js';
-import { roleIn } from '../domain/project/fold.js';
-import {
-  type MemberNotice,
-  memberNoticeLifetimeMs,
-  noticeOf,
-  noticedTypes,
-} from '../domain/project/members.js';
-import { openAt } from '../domain/project/open-offers.js';
-import { type ExistingProject, projectAggregate } from '../domain/project/project.js';
-
-type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
+import { memberNoticeLifetimeMs, noticeOf, noticedTypes, stillNoticed } from '../domain/project/members.js';
+import { projectAggregate } from '../domain/project/project.js';
 
 /**
  * Tells users by mail that a member gave them a role or made them an offer, within a day (src/areas/projects/README.md#offers). It mails
@@ -27,7 +16,7 @@ type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[nu
  * command has counted the mail under the limits on invitations.
  */
 export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' | 'sealer' | 'users'>) {
-  const { handler, sealer, users, publicUrl } = deps;
+  const { handler, users, publicUrl } = deps;
   return makeMailReaction(deps, projectAggregate, noticedTypes, {
     name: 'mail-member-notices',
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + memberNoticeLifetimeMs),
@@ -35,9 +24,9 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       const notice = noticeOf(event);
       if (notice === null) return null;
       const { state: project } = await handler.load(projectAggregate, projectId);
-      const current = project.status === 'existing' ? stillHolds(event, notice, project) : null;
+      const current = project.status === 'existing' ? stillNoticed(event, project) : null;
       if (project.status !== 'existing' || current === null) return null;
-      const to = await provedAddress(notice.userId);
+      const to = await provedAddress(deps, notice.userId);
       if (to === null || (await handler.load(securityNoticeAggregate, event.id)).state.mailed) return null;
       const inviter = (await users.people([notice.by])).get(notice.by)?.nickname ?? '';
       const { kind, userId } = notice;
@@ -52,28 +41,6 @@ export function mailMemberNotices(deps: MailDeps & Pick<ProjectDeps, 'handler' |
       await handler.handle(securityNoticeAggregate.at(event.id), command, context);
     },
   });
-
-  async function provedAddress(userId: string): Promise<string | null> {
-    const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || !user.email_verified) return null;
-    const address = await sealer.open({ kind: 'person', userId }, 'email', user.email);
-    return address === erased ? null : address;
-  }
-}
-
-/** Returns the role that the user has or would get, and the end of an offer; null when the event is out of date. */
-function stillHolds(
-  event: ReactionEvent<NoticedMemberEvent>,
-  { userId }: MemberNotice,
-  project: ExistingProject,
-): { readonly role: Role; readonly expiresAt: Date | null } | null {
-  if (event.type === 'MemberAdded' || event.type === 'MemberRoleChanged') {
-    const { role } = event.data;
-    return roleIn(project, userId) === role ? { role, expiresAt: null } : null;
-  }
-  const { offers } = openAt(project, event.recordedAt);
-  const offer = offers.find(({ id }) => id === event.data.offer_id);
-  return offer === undefined ? null : { role: 'owner', expiresAt: new Date(offer.expires_at) };
 }
 
 /** What the mails about a project say. Users have typed `projectName` and `inviter`. */
@@ -148,16 +115,7 @@ function message(
   publicUrl: string,
   [what, how, last]: readonly [string, string, string],
 ): MailMessage {
-  return {
-    subject,
-    text: paragraphs(what, `${how}\n${publicUrl}`, last),
-    html: page(
-      subject,
-      html`<p>${what}</p>
-        <p>${how} <a href="${publicUrl}">${publicUrl}</a></p>
-        <p>${last}</p>`,
-    ),
-  };
+  return letter(subject, what, linked(how, publicUrl), last);
 }
 
 function nameOf(nickname: string): string {

@@ -1,10 +1,12 @@
 import type { ProjectDeps } from '../deps.js';
 import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { GrantSource } from '../../../validation/fields.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
 import type { Entitlement } from '../domain/project/events.js';
 import { ownersOf } from '../domain/project/fold.js';
@@ -14,7 +16,7 @@ import {
   type ProjectSettings,
   sourcesOf,
 } from '../domain/project/project.js';
-import { rejectProject } from '../domain/project/state.js';
+import { projectNotFound, rejectProject } from '../domain/project/rejections.js';
 
 export interface EntitlementInput {
   readonly projectId: string;
@@ -34,7 +36,6 @@ export function makeProjects(
 ) {
   const { handler, projects, limit } = deps;
   const targetOf = (projectId: string) => projectAggregate.at(projectId);
-  const missing = (): never => rejectProject('project_not_found', 'there is no such project');
   return {
     /**
      * Creates a project; its creator is the owner and the payer.
@@ -50,7 +51,7 @@ export function makeProjects(
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
       // Null only for a repetition after the creator has left.
-      return (await projects.after(documents, ownerId)) ?? missing();
+      return (await projects.after(documents, ownerId)) ?? projectNotFound();
     },
     /**
      * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
@@ -71,7 +72,7 @@ export function makeProjects(
       const revoking = { ...options, revokesAccess: true };
       const { documents } = await handler.handle(targetOf(input.projectId), change, context, revoking);
       // Null where another member removed the actor meanwhile.
-      return (await projects.after(documents, input.actorId)) ?? missing();
+      return (await projects.after(documents, input.actorId)) ?? projectNotFound();
     },
     /** Deletes a project; no request reaches it any more. @throws CommandRejected project_not_found; PreconditionFailed */
     deleteProject: async (
@@ -103,6 +104,16 @@ export function makeProjects(
   };
 }
 
+/** Makes a reaction to the deletion of projects, once the view that it reads has reached the event. */
+export function onDeletedProjects(reaction: {
+  readonly name: string;
+  readonly shows: Shows;
+  readonly run: (projectId: string, context: CommandContext) => Promise<void>;
+}) {
+  const { name, shows, run } = reaction;
+  return on(projectAggregate, ['ProjectDeleted'], { name, isDue: onceShown(shows), run });
+}
+
 /** Limits the projects that a user owns or pays for. `adding` throws CommandRejected project_limit_reached. */
 export function makeProjectLimit({ handler, projects, viewLags }: ProjectDeps): CountLimit {
   return makeCountLimit({
@@ -126,8 +137,6 @@ export type PayerOf = ReturnType<typeof makePayerOf>;
 export function makePayerOf({ handler }: ProjectDeps) {
   return async (projectId: string) => {
     const { state } = await handler.load(projectAggregate, projectId);
-    return state.status === 'existing'
-      ? state.billed_to
-      : rejectProject('project_not_found', 'there is no such project');
+    return state.status === 'existing' ? state.billed_to : projectNotFound();
   };
 }

@@ -1,15 +1,16 @@
 import type { ShareDeps } from '../deps.js';
-import { type Asked, on } from '../../../event-sourcing/effects/reaction.js';
+import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
 import { assetAggregate } from '../../assets/domain/asset/asset.js';
+import { onDeletedProjects } from '../../projects/commands/projects.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import { everyId } from '../../shared/deps.js';
+import { onceShown, type Shows } from '../../shared/once-shown.js';
 import { type OpenShare, shareAggregate } from '../domain/share/share.js';
 
 type Deps = Pick<ShareDeps, 'handler' | 'shares' | 'sealer'> & {
   /** Says whether the view of shares has reached the position. */
-  readonly sharesShown: (position: Position) => boolean;
+  readonly sharesShown: Shows;
 };
 
 /**
@@ -18,13 +19,12 @@ type Deps = Pick<ShareDeps, 'handler' | 'shares' | 'sealer'> & {
  * (src/areas/storages/README.md#deleted-projects). A share of a tag stays, because an asset may get the tag later.
  */
 export function makeShareEndings({ handler, shares, sealer, sharesShown }: Deps) {
-  const isDue = (_: string, { position }: { readonly position: Position }): Promise<Asked> =>
-    Promise.resolve(sharesShown(position) ? 'yes' : 'not-yet');
+  const isDue = onceShown(sharesShown);
   return {
     /** The shares that the view shows: those before ProjectDeleted in the log. */
-    revokeProjectShares: on(projectAggregate, ['ProjectDeleted'], {
+    revokeProjectShares: onDeletedProjects({
       name: 'revoke-project-shares',
-      isDue,
+      shows: sharesShown,
       run: async (projectId, context) => {
         for await (const shareId of everyId((page) => shares.ids({ projectId }, page)))
           await revoke(shareId, context);

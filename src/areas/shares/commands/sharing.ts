@@ -7,12 +7,11 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { digestShareToken, makeShareToken } from '../../../keys/codes/share-sessions.js';
-import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { assetAggregate, existingAsset } from '../../assets/domain/asset/asset.js';
 import { checkTag } from '../../assets/domain/asset/changes.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import { TooManyAttempts } from '../../shared/rejections.js';
+import { TooManyAttempts, whenKeyDestroyed } from '../../shared/rejections.js';
 import type { ShareResource } from '../../../../projections/shares/shares/reader.js';
 import { framesMax, type NewShare, sharedAssetsMax, type ShareTerms } from '../domain/share/events.js';
 import { checkSharePassword, passwordClassOf } from '../domain/share/password.js';
@@ -176,12 +175,7 @@ export function makeSharing(deps: ShareDeps) {
     field: 'token' | 'password_hash' | 'title' | 'note',
     text: string,
   ): Promise<Sealed> {
-    try {
-      return await sealer.seal({ kind: 'share', ...address }, field, text);
-    } catch (error) {
-      if (error instanceof KeyDestroyed) return shareNotFound();
-      throw error;
-    }
+    return sealer.seal({ kind: 'share', ...address }, field, text).catch(whenKeyDestroyed(shareNotFound));
   }
 }
 

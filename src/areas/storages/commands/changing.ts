@@ -16,8 +16,13 @@ import { corsRuleFields } from '../domain/delivery/cors-rule.js';
 import { type CdnTokenScheme, checkCdnTokenKeys, type DeliveryMode } from '../domain/delivery/delivery.js';
 import { checkConfiguration, type StorageConfiguration } from '../domain/storage/configuration.js';
 import type { StorageEvent } from '../domain/storage/events.js';
-import { rejectStorage, storageNotFound } from '../domain/storage/state.js';
-import { existingStorage, storageAggregate, type StorageCommand } from '../domain/storage/storage.js';
+import { rejectStorage, storageNotFound } from '../domain/storage/rejections.js';
+import {
+  awaitsTest,
+  existingStorage,
+  storageAggregate,
+  type StorageCommand,
+} from '../domain/storage/storage.js';
 import type { SealCredentials } from './create-storage.js';
 
 export type StorageAddress = { readonly projectId: string; readonly storageId: string };
@@ -58,7 +63,7 @@ export function makeChanging(
     handler.handle(storageAggregate.at(storageId), command, context, options);
   const after = async ({ events, documents }: Handled<StorageEvent>): Promise<StorageChange> => ({
     ...(await storages.after(documents)),
-    isTested: events.some(({ type }) => type === 'StorageTestStarted'),
+    isTested: awaitsTest(events),
   });
   const load = async ({ projectId, storageId }: StorageAddress) => {
     const { state, revision } = await handler.load(storageAggregate, storageId);

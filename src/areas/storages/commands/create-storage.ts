@@ -2,7 +2,7 @@ import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
 import { derivedId } from '../../../event-sourcing/deciding/ids.js';
-import { rejectProject } from '../../projects/domain/project/state.js';
+import { projectNotFound } from '../../projects/domain/project/rejections.js';
 import { checkConfiguration } from '../domain/storage/configuration.js';
 import { checkBucket } from '../domain/bucket/bucket.js';
 import { checkCdnDomain } from '../domain/delivery/delivery.js';
@@ -11,7 +11,7 @@ import { parseOrigin } from '../domain/bucket/endpoint.js';
 import { checkName } from '../../../validation/text.js';
 import { checkEach } from '../../../validation/field-problems.js';
 import type { StorageProvider } from '../domain/bucket/region.js';
-import { rejectStorage } from '../domain/storage/state.js';
+import { rejectStorage } from '../domain/storage/rejections.js';
 import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
@@ -140,7 +140,7 @@ export function makeCreateStorage(
 
   async function requireEntitlement(projectId: string): Promise<void> {
     const project = await projects.access(projectId);
-    if (project === null) return rejectProject('project_not_found', 'there is no such project');
+    if (project === null) return projectNotFound();
     if (!project.entitlements.allow_s3)
       rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
   }

@@ -1,9 +1,10 @@
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import type { Position } from '../../../event-sourcing/ports/domain-event.js';
+import { onDeletedProjects } from '../../projects/commands/projects.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
+import type { Shows } from '../../shared/once-shown.js';
 import type { StorageDeps } from '../deps.js';
-import { rejectStorage } from '../domain/storage/state.js';
+import { rejectStorage } from '../domain/storage/rejections.js';
 import {
   existingStorage,
   firstCredentialsVersion,
@@ -93,13 +94,10 @@ export function makeDeleteProjectStorages({
   storagesShown,
 }: Pick<Deleting, 'deleteOrphanedStorages'> & {
   /** Says whether the view of storages has reached the position. */
-  readonly storagesShown: (position: Position) => boolean;
+  readonly storagesShown: Shows;
 }) {
-  return on(projectAggregate, ['ProjectDeleted'], {
-    name: 'delete-project-storages',
-    isDue: (_, { position }) => Promise.resolve(storagesShown(position) || 'not-yet'),
-    run: deleteOrphanedStorages.ofProject,
-  });
+  const run = deleteOrphanedStorages.ofProject;
+  return onDeletedProjects({ name: 'delete-project-storages', shows: storagesShown, run });
 }
 
 /** Deletes a storage whose StorageCreated comes after ProjectDeleted: its command read the project before the deletion. */

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import { orderNumber, parseOrderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/fold.js';
 import {
   orderAggregate,
   type OrderCommand,

@@ -15,7 +15,7 @@ import {
   type PlacedOrder,
   refundedAmount,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/fold.js';
 import type { PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import type { PaymentReport } from '../../../../src/areas/payments/domain/transaction/events.js';
 import {

@@ -7,7 +7,7 @@ import {
   type OrderState,
   type PlacedOrder,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { evolve } from '../../../../src/areas/payments/domain/order/state.js';
+import { evolve } from '../../../../src/areas/payments/domain/order/fold.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, userId } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';

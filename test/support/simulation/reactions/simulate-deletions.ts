@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { rejectProject } from '../../../../src/areas/projects/domain/project/state.js';
+import { rejectProject } from '../../../../src/areas/projects/domain/project/rejections.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';

@@ -1,4 +1,4 @@
-import type { OrderRejection } from '../../../../src/areas/payments/domain/order/state.js';
+import type { OrderRejection } from '../../../../src/areas/payments/domain/order/rejections.js';
 import { isDeepStrictEqual } from 'node:util';
 import { setImmediate } from 'node:timers/promises';
 import type { CallbackOutcome } from '../../../../src/areas/payments/commands/callbacks/callbacks.js';

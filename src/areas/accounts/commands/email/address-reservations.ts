@@ -6,7 +6,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { Overloaded } from '../../../../kit/semaphore.js';
 import { formerAddress } from '../../domain/user/former-addresses.js';
 import { type RegisteredUser, holdsAddress, userAggregate } from '../../domain/user/user.js';
-import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
+import { isRejection, rejectUseCase, whenRejected } from '../../../shared/rejections.js';
 
 /** The user, and the change, that reserves an address. */
 interface Reserver {
@@ -141,19 +141,15 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
    * Returns false where the registration completed before.
    */
   async function abandon(userId: string, context: CommandContext): Promise<boolean> {
-    try {
-      await handler.handle(userAggregate.at(userId), { type: 'AbandonRegistration' }, context);
-      return true;
-    } catch (error) {
-      if (isRejection<UserRejection>(error, 'already_registered')) return false;
-      throw error;
-    }
+    const abandoning = handler.handle(userAggregate.at(userId), { type: 'AbandonRegistration' }, context);
+    return abandoning.then(
+      () => true,
+      whenRejected<UserRejection>('already_registered')(() => false),
+    );
   }
 }
 
-function ignoreEnded(error: unknown): void {
-  if (!isRejection<UserRejection>(error, 'user_not_found')) throw error;
-}
+const ignoreEnded = whenRejected<UserRejection>('user_not_found')(() => undefined);
 
 export function rejectTaken(): never {
   return rejectUseCase('email_taken', 'there is an account with this address already');

@@ -2,11 +2,10 @@ import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import { makeSharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { TooManyAttempts, isRejection, rejectUseCase } from '../../../shared/rejections.js';
+import { TooManyAttempts, rejectUseCase, whenRejected } from '../../../shared/rejections.js';
 import {
   type VerificationIssue,
   emailVerificationSeconds,
@@ -90,10 +89,8 @@ export function makeEmailVerificationCommands(
       const { verification_id, code_key_id, email_digest } = verification;
       const target = userAggregate.at(userId);
       const attempt = { type: 'AttemptEmailVerification', verification_id, now: context.time } as const;
-      await handler.handle(target, attempt, context).catch((error: unknown) => {
-        if (!isRejection<UserRejection>(error, 'code_attempts_used')) throw error;
-        throw codeUsedUp(nextEmailVerificationAt(user, context.time), context.time);
-      });
+      const usedUp = whenUsedUp(nextEmailVerificationAt(user, context.time), context.time);
+      await handler.handle(target, attempt, context).catch(usedUp);
       if (!verificationCodes.matches({ kid: code_key_id, issue_id: verification_id, email_digest }, code))
         refuseCode();
       const proof = { type: 'ProveEmailInSession', verification_id, session } as const;
@@ -114,10 +111,12 @@ export function tooMany(waitSeconds: number): TooManyAttempts {
   );
 }
 
-/** Makes the error of a code that was tried too often. It stays refused, so the error says when the client may request another. */
-export function codeUsedUp(next: Date | null, now: Date): TooManyAttempts {
+/** Makes the handler of an attempt at a code that was tried too often. It stays refused, so the error says when the client may request another. */
+export function whenUsedUp(next: Date | null, now: Date) {
   const waitMs = (next?.getTime() ?? now.getTime()) - now.getTime();
-  return new TooManyAttempts(Math.ceil(waitMs / 1_000), 'the code was tried too often; ask for another');
+  return whenRejected<UserRejection>('code_attempts_used')((): never => {
+    throw new TooManyAttempts(Math.ceil(waitMs / 1_000), 'the code was tried too often; ask for another');
+  });
 }
 
 /**
@@ -141,7 +140,6 @@ export function mailEmailVerifications(
       if (user.email_digest !== email_digest || verification.attempts >= mailedCode.attemptsMax) return null;
       if (new Date(verification.expires_at) <= clock.now()) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
-      if (to === erased) return null;
       const code = verificationCodes.codeFor({ kid, issue_id, email_digest });
       const message = emailVerificationMessage({ code, expires_at: verification.expires_at, publicUrl });
       return { to, person: userId, ...message };

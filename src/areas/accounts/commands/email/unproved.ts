@@ -7,7 +7,6 @@ import {
 } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import type { UserEvent } from '../../domain/user/events.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
@@ -105,7 +104,7 @@ export function warnUnprovedAccounts(
       const verdict = await judge(event);
       if (verdict === null || 'notBefore' in verdict || verdict.step !== 'warn') return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', verdict.user.email);
-      return to === erased ? null : { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
+      return { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
     },
     record: async (id, _, outcome, context) => {
       await handler.handle(userAggregate.at(id), { type: 'MarkUnprovedWarned', outcome }, context);

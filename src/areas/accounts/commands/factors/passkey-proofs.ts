@@ -13,7 +13,7 @@ import {
   type PasskeySettings,
   makeWebauthn,
 } from '../../../../security/tokens/webauthn.js';
-import { isRejection, rejectUseCase } from '../../../shared/rejections.js';
+import { rejectUseCase, whenRejected } from '../../../shared/rejections.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { type Account, openForPerson, sealForPerson } from '../finding.js';
@@ -25,9 +25,6 @@ interface PasskeyTry {
   readonly response: AuthenticationResponse;
 }
 
-/** The passkey or its user went away meanwhile. */
-const refusals: readonly UserRejection[] = ['passkey_not_found', 'user_not_found'];
-
 export type PassPasskey = ReturnType<typeof makePassPasskey>;
 
 /**
@@ -37,14 +34,11 @@ export type PassPasskey = ReturnType<typeof makePassPasskey>;
 export function makePassPasskey(deps: AccountDeps) {
   const { handler, sealer, digests, stateStore, passkeys, passkeyChallenges } = deps;
   /** @throws CommandRejected passkeys_not_configured; StoreUnavailable */
-  return async (tried: PasskeyTry, context: CommandContext): Promise<Account | null> => {
-    try {
-      return await pass(tried, context);
-    } catch (error) {
-      if (isRejection<UserRejection>(error, ...refusals)) return null;
-      throw error;
-    }
-  };
+  return (tried: PasskeyTry, context: CommandContext): Promise<Account | null> =>
+    // The passkey or its user may have gone meanwhile.
+    pass(tried, context).catch(
+      whenRejected<UserRejection>('passkey_not_found', 'user_not_found')(() => null),
+    );
 
   async function pass(
     { userId, use, response }: PasskeyTry,

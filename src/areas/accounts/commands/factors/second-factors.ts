@@ -6,11 +6,11 @@ import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { Overloaded } from '../../../../kit/semaphore.js';
 import type { KnownDevice, TryingClient } from '../../../../security/guessing/guard.js';
 import { makeRecoveryCodes, matchTotpStep, parseRecoveryCode } from '../../../../security/tokens/totp.js';
-import { isRejection } from '../../../shared/rejections.js';
+import { whenRejected } from '../../../shared/rejections.js';
 import { type FactorOrPasskey, type SecondFactor, noFactor, requireOn } from '../../domain/factors/totp.js';
 import { type SessionRejection, rejectSession, sessionAggregate } from '../../domain/session/session.js';
 import { rejectUser } from '../../domain/user/rejections.js';
-import { hasFactor } from '../../domain/user/state.js';
+import { hasFactor } from '../../domain/factors/credentials.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from '../signing-in/known-devices.js';
 import { loadRegistered, openForPerson } from '../finding.js';
@@ -212,12 +212,10 @@ export function makePassSecondFactor(
       ...{ refresh_generation: generation, refresh_key_id: kid, refresh_token_digest: digest, link },
       idle_expires_at: new Date(context.time.getTime() + refreshIdleSeconds * 1_000).toISOString(),
     };
-    try {
-      const command = { type: 'Strengthen', method, refresh, now: context.time } as const;
-      await handler.handle(sessionAggregate.at(sessionId), command, context);
-    } catch (error) {
+    const command = { type: 'Strengthen', method, refresh, now: context.time } as const;
+    await handler
+      .handle(sessionAggregate.at(sessionId), command, context)
       // A refresh was faster: the next attempt takes the next generation.
-      if (!isRejection<SessionRejection>(error, 'refresh_token_superseded')) throw error;
-    }
+      .catch(whenRejected<SessionRejection>('refresh_token_superseded')(() => undefined));
   }
 }

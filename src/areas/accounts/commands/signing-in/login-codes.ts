@@ -2,7 +2,6 @@ import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
 import type { Requester } from '../../../../validation/fields.js';
@@ -15,7 +14,7 @@ import {
   loginCodeAggregate,
 } from '../../domain/login-code/login-code.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
-import { hasFactor } from '../../domain/user/state.js';
+import { hasFactor, voidedBy } from '../../domain/factors/credentials.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { loginCodeMessage } from '../../mail/messages.js';
 import type { AccountGuard, KnownDevices } from './known-devices.js';
@@ -157,9 +156,9 @@ export function makeLoginCodeCommands(
       revokesAccess: true,
     });
     if (user.status !== 'registered') return null;
-    // CredentialsVoided ends all earlier sessions, but not this one.
-    const voided = events.some(({ type }) => type === 'CredentialsVoided');
-    if (!voided) return { userId, epoch: user.epoch, hasSecondFactor: hasFactor(user) };
+    // The first proof ends all earlier sessions, but not this one.
+    const isFirst = events.some((event) => voidedBy(event).length > 0);
+    if (!isFirst) return { userId, epoch: user.epoch, hasSecondFactor: hasFactor(user) };
     // From here on, a reaction does it if this process crashes.
     await endGivenAccess({ userId }, context);
     return { userId, epoch: user.epoch + 1, hasSecondFactor: false };
@@ -190,7 +189,6 @@ export function mailLoginCodes(
       const issue = findIssue(state, issue_id);
       if (issue === null || issue.mailed || !isIssueOpen(issue, issue.requester, clock.now())) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', email);
-      if (to === erased) return null;
       const codes = event.data.strong ? strongLoginCodes : loginCodes;
       const code = codes.codeFor({ kid, issue_id, email_digest });
       const message = loginCodeMessage({ code, expires_at: issue.expires_at, publicUrl });

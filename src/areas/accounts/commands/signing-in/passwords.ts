@@ -11,7 +11,7 @@ import { invalid } from '../../../../validation/field-problems.js';
 import { isRejection, refuseUncheckable, rejectUseCase } from '../../../shared/rejections.js';
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
-import { hasFactor } from '../../domain/user/state.js';
+import { hasFactor } from '../../domain/factors/credentials.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from './known-devices.js';
 import {

@@ -5,11 +5,15 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
-import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
+import { whenKeyDestroyed } from '../../../shared/rejections.js';
 import type { AuthenticationMethod, RevocationReason } from '../../domain/session/events.js';
-import { type StartedSession, rejectSession, sessionAggregate } from '../../domain/session/session.js';
+import {
+  type StartedSession,
+  rejectSession,
+  sessionAggregate,
+  startedSession,
+} from '../../domain/session/session.js';
 import { sessionHolds } from '../../domain/guard.js';
-import { startedSession } from '../../domain/session/state.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { loadRegistered } from '../finding.js';
 import type { KnownDevices } from './known-devices.js';
@@ -166,14 +170,10 @@ export function makeSessions(
     return { tokens, device_id: session.device_id };
   }
 
+  /** Of a user who is being erased, the next request of the session is refused. */
   async function sealFor(userId: string, userAgent: string): Promise<Sealed | null> {
-    try {
-      return await sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent);
-    } catch (error) {
-      // The user is being erased: the next request of the session is refused.
-      if (error instanceof KeyDestroyed) return null;
-      throw error;
-    }
+    const sealing = sealer.seal({ kind: 'person', userId }, 'user_agent', userAgent);
+    return sealing.catch(whenKeyDestroyed(() => null));
   }
 
   async function endSurplus(userId: string, context: CommandContext): Promise<void> {

@@ -4,7 +4,7 @@ import { isStrongCode } from '../../../../keys/codes/login-codes.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { Requester } from '../../../../validation/fields.js';
-import { isRejection } from '../../../shared/rejections.js';
+import { whenRejected } from '../../../shared/rejections.js';
 import {
   type LoginCodeCommand,
   type LoginCodeIssue,
@@ -91,13 +91,11 @@ export function makeTryLoginCode(
     context: CommandContext,
   ): ReturnType<TryLoginCode> {
     const { state: user } = await handler.load(userAggregate, issue.user_id);
-    try {
-      const { events } = await handler.handle(loginCodeAggregate.at(email_digest), command, context);
-      return events.some(({ type }) => type === 'LoginCodeUsed') ? { userId: issue.user_id, user } : null;
-    } catch (error) {
+    const handled = await handler
+      .handle(loginCodeAggregate.at(email_digest), command, context)
       // Another attempt used the code, or used up its attempts.
-      if (isRejection<LoginCodeRejection>(error, 'login_code_refused')) return null;
-      throw error;
-    }
+      .catch(whenRejected<LoginCodeRejection>('login_code_refused')(() => null));
+    const isUsed = handled?.events.some(({ type }) => type === 'LoginCodeUsed');
+    return isUsed === true ? { userId: issue.user_id, user } : null;
   }
 }

@@ -2,9 +2,9 @@ import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.j
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { sessionHolds } from '../guard.js';
 import type { UserEvent } from '../user/events.js';
-import type { Passkey } from './passkey-state.js';
+import type { Passkey } from './credentials.js';
 import { rejectUser } from '../user/rejections.js';
-import type { RegisteredUser } from '../user/state.js';
+import type { RegisteredUser } from '../user/fold.js';
 import { firstRecoveryCodes } from './totp.js';
 
 /** What a registration proved about a passkey. */

@@ -2,7 +2,8 @@ import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.j
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
-import { hasFactor, type RegisteredUser, type Totp, type TotpOn } from '../user/state.js';
+import type { RegisteredUser } from '../user/fold.js';
+import { hasFactor, type Totp, type TotpOn } from './credentials.js';
 
 /** A code that the caller has verified. `decide` checks that it is unused. */
 export type SecondFactor =

@@ -4,7 +4,7 @@ import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mail
 import { sessionHolds } from '../guard.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
-import type { EmailVerification, RegisteredUser } from './state.js';
+import type { EmailVerification, RegisteredUser } from './fold.js';
 
 /** A code that is mailed to the address of the account. */
 export type VerificationIssue = Readonly<
@@ -12,6 +12,10 @@ export type VerificationIssue = Readonly<
 >;
 
 export type EmailVerificationCommand =
+  /** An operator vouches for the address. */
+  | { readonly type: 'VerifyEmail'; readonly email_digest: string }
+  /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
+  | { readonly type: 'ProveEmail'; readonly email_digest: string }
   | {
       readonly type: 'RequestEmailVerification';
       readonly email_digest: string;
@@ -44,6 +48,11 @@ export function nextEmailVerificationAt({ verificationsAskedAt }: RegisteredUser
 }
 
 export const emailVerificationDecisions: Decisions<EmailVerificationCommand, RegisteredUser, UserEvent> = {
+  VerifyEmail: ({ email_digest }, user) => verify(email_digest, user),
+  ProveEmail: ({ email_digest }, user) => {
+    const verified = verify(email_digest, user);
+    return verified.length === 0 ? [] : [...verified, allVoided];
+  },
   RequestEmailVerification: (command, user) => request(command, user),
   MarkEmailVerificationMailed: ({ verification_id, outcome }, user) => {
     if (user.verification?.verification_id !== verification_id || user.verification.mailed) return [];
@@ -64,6 +73,14 @@ export const emailVerificationDecisions: Decisions<EmailVerificationCommand, Reg
     return [{ type: 'EmailVerified', data: { email_digest } }];
   },
 };
+
+/** What the first proof of an address does beside it. */
+export const allVoided: UserEvent = { type: 'CredentialsVoided', data: {} };
+
+function verify(email_digest: string, user: RegisteredUser): readonly UserEvent[] {
+  if (user.email_digest !== email_digest) rejectUser('address_changed', 'the user has another address now');
+  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest } }];
+}
 
 /** Returns the event of a code that is mailed to the address. */
 export function verificationRequested(email_digest: string, issue: VerificationIssue): UserEvent {

@@ -26,7 +26,7 @@ const guessedSecret = z.enum(['password', 'mailed_code', 'totp']);
 export type GuessedSecret = z.infer<typeof guessedSecret>;
 
 /** A credential that a revert of an address change voids. */
-const voidedCredential = z.enum(['password', 'totp', 'recovery_codes', 'passkeys']);
+export const voidedCredential = z.enum(['password', 'totp', 'recovery_codes', 'passkeys']);
 export type VoidedCredential = z.infer<typeof voidedCredential>;
 
 /** The number of a 30 s time step since 1970 (RFC 6238, section 4). */

@@ -2,7 +2,12 @@ import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../guard.js';
-import { emailChangeDecisions, type EmailChangeCommand } from './email-change.js';
+import {
+  emailChangeDecisions,
+  type EmailChangeCommand,
+  revertDecisions,
+  type RevertCommand,
+} from './email-change.js';
 import {
   emailVerificationDecisions,
   type EmailVerificationCommand,
@@ -13,11 +18,10 @@ import { type GuessedSecret, type PlatformRole, type UserEvent, userEvents } fro
 import { passkeyDecisions, type PasskeyCommand, passkeyRemoved } from '../factors/passkeys.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
-import { revertDecisions, type RevertCommand } from './revert.js';
-import { evolve, type RegisteredUser, type UserState } from './state.js';
+import { evolve, type RegisteredUser, type UserState } from './fold.js';
 import { totpDecisions, type TotpCommand, totpRemoved } from '../factors/totp.js';
 
-export type { RegisteredUser, UserState } from './state.js';
+export type { RegisteredUser, UserState } from './fold.js';
 
 /** The decisions of operators on an account. */
 type OperatedCommand =
@@ -49,10 +53,6 @@ export type UserCommand =
   | { readonly type: 'GrantPlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'RevokePlatformRole'; readonly role: PlatformRole }
   | { readonly type: 'ChangeProfile'; /** Undefined: it stays. */ readonly nickname: Sealed | undefined }
-  /** An operator vouches for the address. */
-  | { readonly type: 'VerifyEmail'; readonly email_digest: string }
-  /** A sign-in by a mailed code proves the address. The first proof voids all that the account held before. */
-  | { readonly type: 'ProveEmail'; readonly email_digest: string }
   | {
       readonly type: 'ChangePassword';
       readonly password_hash: Sealed;
@@ -109,11 +109,6 @@ const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, 
       nickname === undefined || nickname === user.nickname
         ? []
         : [{ type: 'ProfileChanged', data: { nickname } }],
-    VerifyEmail: ({ email_digest }, user) => verifyEmail(email_digest, user),
-    ProveEmail: ({ email_digest }, user) => {
-      const verified = verifyEmail(email_digest, user);
-      return verified.length === 0 ? [] : [...verified, { type: 'CredentialsVoided', data: {} }];
-    },
     ChangePassword: ({ password_hash, checkedAgainst, session }, user) => {
       if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
       if (checkedAgainst !== null && checkedAgainst !== user.password_hash)
@@ -196,11 +191,6 @@ function register(
     case 'erased':
       return rejectUser('registration_abandoned', 'the user was erased');
   }
-}
-
-function verifyEmail(email_digest: string, user: RegisteredUser): readonly UserEvent[] {
-  if (user.email_digest !== email_digest) rejectUser('address_changed', 'the user has another address now');
-  return user.email_verified ? [] : [{ type: 'EmailVerified', data: { email_digest } }];
 }
 
 function registered(state: UserState): RegisteredUser {

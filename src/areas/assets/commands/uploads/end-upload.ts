@@ -23,7 +23,7 @@ import type { AskBucket, OpenAssetStorage } from '../add-asset.js';
 import { makeRecordAnswer, seenBy } from './confirm-upload.js';
 import { type UploadAddress, rejectFailure, targetOf } from './start-upload.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import { isRejection } from '../../../shared/rejections.js';
+import { whenRejected } from '../../../shared/rejections.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 /**
@@ -185,13 +185,9 @@ export function makeAbortUploads(
       const { state } = await handler.load(assetAggregate, streamIdOf(event));
       const open = openMultipart(state);
       if (open === null) return 'aborted';
-      try {
-        return (await abortAtBucket(open, signal)) === 'aborted' ? 'aborted' : 'put_off';
-      } catch (error) {
-        // The storage is disabled or deleted.
-        if (isRejection<AssetRejection>(error, 'asset_storage_unusable')) return 'put_off';
-        throw error;
-      }
+      // The storage may be disabled or deleted.
+      const unusable = whenRejected<AssetRejection>('asset_storage_unusable')(() => null);
+      return (await abortAtBucket(open, signal).catch(unusable)) === 'aborted' ? 'aborted' : 'put_off';
     },
     run: async (id, context, event, result: 'aborted' | 'put_off') => {
       const uploadId = event.data.upload_id;

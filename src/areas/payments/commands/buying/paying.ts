@@ -25,7 +25,7 @@ import {
   orderAggregate,
   paymentUnderWay,
 } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import { PlatformError } from '../../domain/platform-error.js';
 import type { PaymentMaker, PaymentRequest } from '../../platforms/payment-maker.js';
 import { askPlatform } from '../platforms.js';

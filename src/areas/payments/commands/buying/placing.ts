@@ -6,7 +6,7 @@ import type { Versioned } from '../../../../event-sourcing/views/views.js';
 import type { OrderResource } from '../../../../../projections/payments/orders/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import type { GuardRefusal } from '../../../accounts/domain/guard.js';
-import { rejectProject } from '../../../projects/domain/project/state.js';
+import { projectNotFound, rejectProject } from '../../../projects/domain/project/rejections.js';
 import { roleAtLeast } from '../../../projects/domain/role.js';
 import { makeCountLimit } from '../../../shared/count-limit.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
@@ -20,7 +20,7 @@ import {
   pendingMsMax,
 } from '../../domain/order/order.js';
 import { defaultCurrency, findOffer, isForProject, whyNotPayable } from '../../domain/order/plans.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import type { PaymentProviderName } from '../../domain/payment.js';
 
 /** What is bought, and where it is paid. */
@@ -116,8 +116,7 @@ export function makePlacing({ handler, plans, paymentProviders, projects, orders
   async function requireAdmin(projectId: string, buyer: Buyer): Promise<void> {
     const project = await projects.access(projectId);
     const role = project?.roleOf(buyer.user_id) ?? null;
-    if (project === null || role === null)
-      return rejectProject('project_not_found', 'there is no such project');
+    if (project === null || role === null) return projectNotFound();
     if (!roleAtLeast(role, 'admin'))
       rejectProject('insufficient_role', 'buying for a project needs the role admin');
     if (project.requireTwoFactor && buyer.guarded !== null)

@@ -27,7 +27,7 @@ import {
 import type { Disposition, PaymentProviderName } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import { type Applicable, type TransactionState, applicableAt } from '../../domain/transaction/fold.js';
-import { isRejection } from '../../../shared/rejections.js';
+import { whenRejected } from '../../../shared/rejections.js';
 import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 
 /** A report that is in its stream. */
@@ -65,13 +65,11 @@ export function makePaymentReports(deps: Pick<PaymentDeps, 'handler' | 'paymentM
     context: CommandContext,
   ): Promise<Reported> {
     const { id, isForwarded } = homeOf(provider, data);
-    try {
-      return await append(id, isForwarded ? { ...data, is_forwarded: true } : data, context);
-    } catch (error) {
-      if (!isRejection<PaymentRejection>(error, 'transaction_full')) throw error;
+    const whenFull = whenRejected<PaymentRejection>('transaction_full')(() => {
       const excess = { ...data, is_excess: true } as const;
       return append(ownStreamId(provider, data.key), excess, stepContext(context, 'excess'));
-    }
+    });
+    return append(id, isForwarded ? { ...data, is_forwarded: true } : data, context).catch(whenFull);
   }
 
   async function append(id: string, data: PaymentReport, context: CommandContext): Promise<Reported> {

@@ -1,4 +1,5 @@
-import { atSite, html, page, paragraphs } from '../../../../mail/layout.js';
+import { atSite, html } from '../../../../mail/layout.js';
+import { letter } from '../../../accounts/mail/letter.js';
 import type { MailMessage } from '../../../../mail/mailer.js';
 import type { ReviewResource } from '../../../../../projections/payments/orders/resource.js';
 
@@ -22,15 +23,8 @@ export function paymentReviewsMessage(review: {
   const advice =
     'GET /api/v1/admin/payments/review and stowage payments review list them all. The guide "Payments that wait for an ' +
     'operator" says what each reason means. The next mail comes in a day, while a payment waits.';
-  return {
-    subject,
-    text: paragraphs(lead, lines.join('\n'), ...rest, advice),
-    html: page(
-      subject,
-      `${html`<p>${lead}</p>`}<ul>${lines.map((line) => html`<li>${line}</li>`).join('')}</ul>` +
-        [...rest, advice].map((text) => html`<p>${text}</p>`).join(''),
-    ),
-  };
+  const list = `<ul>${lines.map((line) => html`<li>${line}</li>`).join('')}</ul>`;
+  return letter(subject, lead, { text: lines.join('\n'), html: list }, ...rest, advice);
 }
 
 function lineOf({ id, order_number, reason, kind, amount, currency }: WaitingPayment): string {

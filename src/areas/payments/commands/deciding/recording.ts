@@ -5,7 +5,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import type { PaymentDeps } from '../../deps.js';
-import { type RecordedFact, contradictionOf } from '../../domain/order/contradiction.js';
+import { type RecordedFact, contradictionOf } from '../../domain/order/reported-fact.js';
 import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
 import {
   type PlacedOrder,
@@ -16,7 +16,7 @@ import {
   placed,
   unusedPayments,
 } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import { paymentProvider } from '../../domain/payment.js';
 import { rejectPayment, transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { PaymentReports } from '../callbacks/reports.js';

@@ -1,12 +1,11 @@
 import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { KeyDestroyed } from '../../../../keys/sealing/errors.js';
 import { paymentNoteScope } from '../../../../keys/sealing/key-scope.js';
 import { steadyMsOf } from '../../../../kit/time/clock.js';
 import { unmatchedPosition } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
-import { isRejection } from '../../../shared/rejections.js';
+import { whenKeyDestroyed, whenRejected } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { platformOf } from '../../domain/order/events.js';
 import {
@@ -18,7 +17,7 @@ import {
   transactionStreamId,
 } from '../../domain/payment-ids.js';
 import { type PlacedOrder, orderAggregate, placed, unusedPayments } from '../../domain/order/order.js';
-import { rejectOrder } from '../../domain/order/state.js';
+import { rejectOrder } from '../../domain/order/rejections.js';
 import type { PaymentAction, ResolutionNote } from '../../domain/payment.js';
 import {
   type PaymentRejection,
@@ -192,14 +191,12 @@ export function makeDismissing(
 
     async function dismiss(id: string): Promise<boolean> {
       const decision = { id, action: 'dismiss', order_id: null, note } as const;
-      try {
-        await resolvePayment(decision, stepContext(context, `dismiss/${id}`));
-        return true;
-      } catch (error) {
-        const codes = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
-        if (isRejection<PaymentRejection>(error, ...codes)) return false;
-        throw error;
-      }
+      const codes = ['payment_callback_not_held', 'payment_callback_resolved'] as const;
+      const resolving = resolvePayment(decision, stepContext(context, `dismiss/${id}`));
+      return resolving.then(
+        () => true,
+        whenRejected<PaymentRejection>(...codes)(() => false),
+      );
     }
   }
 }
@@ -231,10 +228,5 @@ export async function sealPaymentNote(
     return { note: await sealer.seal(scope, field, note), note_of: personId, note_digest: digest };
   };
   if (buyerId === null) return sealedFor(null);
-  try {
-    return await sealedFor(buyerId);
-  } catch (error) {
-    if (!(error instanceof KeyDestroyed)) throw error;
-    return sealedFor(null);
-  }
+  return sealedFor(buyerId).catch(whenKeyDestroyed(() => sealedFor(null)));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PaymentAction } from '../payment.js';
 import { type OrderEvent, platformOf } from './events.js';
 import {
   type PaymentAttempt,
@@ -253,4 +254,36 @@ function statusOfPaid(order: OrderFields): OrderStatus {
   if (isDisputed) return 'disputed';
   if (captured.some((ledger) => refundedOf(ledger) > 0)) return 'partially_refunded';
   return order.is_granted ? 'fulfilled' : 'paid';
+}
+
+export type OrderState = { readonly status: 'absent' } | PlacedOrder;
+
+export type OrderPlaced = Extract<OrderEvent, { type: 'OrderPlaced' }>['data'];
+
+export interface PlacedOrder extends OrderFields, Omit<OrderPlaced, 'amount' | 'currency'> {
+  readonly status: 'placed';
+  /** The decisions by name of the mismatch. */
+  readonly resolved: ReadonlyMap<string, { readonly action: PaymentAction; readonly note_digest: string }>;
+  /** `<event type>/<name of the report>` of every event that a report caused. */
+  readonly seen: ReadonlySet<string>;
+}
+
+export function evolve(state: OrderState, event: OrderEvent): OrderState {
+  if (event.type === 'OrderPlaced') {
+    const { data } = event;
+    return { ...data, status: 'placed', ...newOrder(data), resolved: new Map(), seen: new Set() };
+  }
+  if (state.status === 'absent') return state;
+  const [resolved, seen] = [resolvedAfter(state, event), seenAfter(state, event)];
+  return { ...state, ...applyEvent(state, event), resolved, seen };
+}
+
+function resolvedAfter({ resolved }: PlacedOrder, event: OrderEvent): PlacedOrder['resolved'] {
+  if (event.type !== 'ReviewResolved') return resolved;
+  const { callback, action, note_digest } = event.data;
+  return new Map(resolved).set(callback, { action, note_digest });
+}
+
+function seenAfter({ seen }: PlacedOrder, event: OrderEvent): ReadonlySet<string> {
+  return 'callback' in event.data ? new Set(seen).add(`${event.type}/${event.data.callback}`) : seen;
 }

@@ -3,14 +3,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { movesMoney } from '../fact.js';
 import type { PaymentAction, ResolutionNote } from '../payment.js';
 import { type OrderEvent, orderEvents } from './events.js';
-import { type OrderPlaced, type OrderState, type PlacedOrder, evolve, rejectOrder } from './state.js';
+import {
+  evolve,
+  isDue,
+  isExpiring,
+  isOpen,
+  type OrderPlaced,
+  orderStatus,
+  type OrderState,
+  type PlacedOrder,
+} from './fold.js';
+import { rejectOrder } from './rejections.js';
 import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
-import { isDue, isExpiring, isOpen, orderStatus } from './fold.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
 export { reportedFact, type ReportedFact } from './reported-fact.js';
-export type { OrderState, PlacedOrder } from './state.js';
 export { type GoneReason, unusedPayments } from './unused.js';
 export {
   isDue,
@@ -20,7 +28,9 @@ export {
   paymentUnderWay,
   pendingMsMax,
   refundedAmount,
+  type OrderState,
   type OrderStatus,
+  type PlacedOrder,
 } from './fold.js';
 
 export type OrderCommand =

@@ -1,19 +1,9 @@
-import type { KeyObject } from 'node:crypto';
 import { parsePrivateKey } from '../keys/certificates.js';
 import { acknowledgedSuccess } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, type SettingReads } from '../setting-reads.js';
 import { parseAlipayKey, verifyAlipay } from './alipay-callbacks.js';
-import { makeAlipayClient } from './alipay-client.js';
-import { makeAlipayMaker, makeAlipayQueries } from './alipay-maker.js';
-
-interface AlipaySettings {
-  readonly appId: string;
-  readonly sellerId: string;
-  readonly publicKeys: readonly KeyObject[];
-  /** What signs requests. Null: the service makes no payment there. */
-  readonly api: { readonly privateKey: KeyObject } | null;
-}
+import { makeAlipayClient, makeAlipayMaker, makeAlipayQueries } from './alipay-maker.js';
 
 const variables = {
   PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
@@ -47,11 +37,12 @@ export const alipay = definePlatform({
   query: ({ client }, { sellerId }) => makeAlipayQueries({ client, sellerId }),
 });
 
-function readSettings(reads: Reads): AlipaySettings | null {
-  const isSet = reads.hasAll(
-    ['PAYMENT_ALIPAY_APP_ID', 'PAYMENT_ALIPAY_SELLER_ID', 'PAYMENT_ALIPAY_PUBLIC_KEYS'],
-    ['PAYMENT_ALIPAY_PRIVATE_KEY'],
-  );
+function readSettings(reads: Reads) {
+  const isSet = reads.hasAll([
+    'PAYMENT_ALIPAY_APP_ID',
+    'PAYMENT_ALIPAY_SELLER_ID',
+    'PAYMENT_ALIPAY_PUBLIC_KEYS',
+  ]);
   if (!isSet) return null;
   const publicKeys = reads.list(
     'PAYMENT_ALIPAY_PUBLIC_KEYS',
@@ -65,8 +56,8 @@ function readSettings(reads: Reads): AlipaySettings | null {
     : { appId, sellerId, publicKeys, api: readApi(reads) };
 }
 
-/** Reads the key of the app, whose public key Alipay's console has. */
-function readApi({ read, problem }: Reads): AlipaySettings['api'] {
+/** Reads the key of the app, whose public key Alipay's console has. Null: the service makes no payment there. */
+function readApi({ read, problem }: Reads) {
   const text = read('PAYMENT_ALIPAY_PRIVATE_KEY');
   if (text === undefined) return null;
   const privateKey = parsePrivateKey(text);

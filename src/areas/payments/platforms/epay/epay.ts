@@ -57,16 +57,6 @@ export function makeEpayMaker(deps: {
   }
 }
 
-interface EpaySettings {
-  readonly pid: string;
-  readonly keys: readonly string[];
-  /** Where the forms go. Null: the service makes none. */
-  readonly api: {
-    /** Without a slash at its end. */
-    readonly gateway: string;
-  } | null;
-}
-
 const variables = {
   PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
   PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
@@ -89,9 +79,9 @@ export const epay = definePlatform({
 });
 
 /** Epay is off unless it is enabled, even if its other variables are set. */
-function readSettings(reads: Reads): EpaySettings | null {
+function readSettings(reads: Reads) {
   if (reads.truth('PAYMENT_EPAY_ENABLED') !== true) return null;
-  if (!reads.hasAll(['PAYMENT_EPAY_PID', 'PAYMENT_EPAY_KEYS'], ['PAYMENT_EPAY_ENABLED'])) return null;
+  if (!reads.hasAll(['PAYMENT_EPAY_PID', 'PAYMENT_EPAY_KEYS'])) return null;
   const pid = reads.one('PAYMENT_EPAY_PID', /^[0-9A-Za-z_-]{1,128}$/, 'the id of the merchant');
   const keys = reads.list(
     'PAYMENT_EPAY_KEYS',
@@ -101,8 +91,8 @@ function readSettings(reads: Reads): EpaySettings | null {
   return pid === null || keys === null ? null : { pid, keys, api: readApi(reads) };
 }
 
-/** Reads the address of the gateway, to which buyers' browsers post. */
-function readApi({ read, problem }: Reads): EpaySettings['api'] {
+/** Reads the address of the gateway, to which buyers' browsers post. Null: the service makes no forms. */
+function readApi({ read, problem }: Reads) {
   const text = read('PAYMENT_EPAY_GATEWAY_URL')?.trim().replace(/\/$/, '');
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -135,7 +125,8 @@ const recordedNames = ['pid', 'trade_no', 'out_trade_no', 'money', 'trade_status
  * gateway's trade_no, which reports each payment once. Other callbacks about the trade get other keys, so that the
  * payment is no conflict with them.
  */
-export function verifyEpay({ pid, keys }: Pick<EpaySettings, 'pid' | 'keys'>): Verify {
+export function verifyEpay(settings: { readonly pid: string; readonly keys: readonly string[] }): Verify {
+  const { pid, keys } = settings;
   return async ({ method, query, body }) => {
     // Some gateways POST with the parameters in the query.
     const form = parseForm(method === 'GET' || body.length === 0 ? Buffer.from(query, 'latin1') : body);

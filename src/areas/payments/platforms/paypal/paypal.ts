@@ -75,14 +75,6 @@ const currencies: readonly string[] = [
   ...['MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
 ];
 
-interface PayPalSettings {
-  readonly webhookId: string;
-  readonly environment: PayPalEnvironment;
-  readonly certificatesDirectory: string | undefined;
-  /** Null: the service makes no payment there. */
-  readonly api: PayPalApi | null;
-}
-
 const variables = {
   PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
   PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
@@ -132,20 +124,13 @@ export const paypal = definePlatform({
   query: (client) => makePayPalList(client),
 });
 
-function readSettings(reads: Reads): PayPalSettings | null {
+function readSettings(reads: Reads) {
   const { read, problem } = reads;
-  const isSet = reads.hasAll(
-    ['PAYMENT_PAYPAL_WEBHOOK_ID'],
-    [
-      'PAYMENT_PAYPAL_ENVIRONMENT',
-      'PAYMENT_PAYPAL_CERTIFICATES_DIR',
-      'PAYMENT_PAYPAL_CLIENT_ID',
-      'PAYMENT_PAYPAL_CLIENT_SECRET',
-    ],
-  );
-  const environment = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
-  if (environment !== 'live' && environment !== 'sandbox')
+  const isSet = reads.hasAll(['PAYMENT_PAYPAL_WEBHOOK_ID']);
+  const named = read('PAYMENT_PAYPAL_ENVIRONMENT') ?? 'live';
+  if (named !== 'live' && named !== 'sandbox')
     return problem('PAYMENT_PAYPAL_ENVIRONMENT', 'must be live or sandbox');
+  const environment: PayPalEnvironment = named;
   if (!isSet) return null;
   const webhookId = reads.one('PAYMENT_PAYPAL_WEBHOOK_ID', /^[0-9A-Za-z_-]{1,64}$/, 'the id of the webhook');
   if (webhookId === simulatorWebhookId)
@@ -154,7 +139,7 @@ function readSettings(reads: Reads): PayPalSettings | null {
   return webhookId === null ? null : { webhookId, environment, certificatesDirectory, api: readApi(reads) };
 }
 
-/** Reads the credentials of the app, of which PayPal's webhook is one. */
+/** Reads the credentials of the app, of which PayPal's webhook is one. Null: the service makes no payment there. */
 function readApi({ read, problem }: Reads): PayPalApi | null {
   const clientId = read('PAYMENT_PAYPAL_CLIENT_ID')?.trim();
   const clientSecret = read('PAYMENT_PAYPAL_CLIENT_SECRET')?.trim();

@@ -10,21 +10,13 @@ import {
   updatedBy,
   verifiedUnreadable,
 } from '../keys/verification.js';
-import { makeStripeClient, type StripeApi } from './stripe-client.js';
+import { makeStripeClient, type StripeApi, makeStripeMaker } from './stripe-maker.js';
 import { readStripeReport } from './stripe-events.js';
 import { makeStripeLists } from './stripe-lists.js';
-import { makeStripeMaker } from './stripe-maker.js';
 
 const signaturesMax = 16;
 /** Stripe charges whole tens of these ("Supported currencies", three-decimal currencies). */
 const wholeTens: readonly string[] = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
-
-interface StripeSettings {
-  readonly secrets: readonly string[];
-  readonly livemode: boolean | undefined;
-  /** Null: the service makes no payment there. */
-  readonly api: StripeApi | null;
-}
 
 const variables = {
   PAYMENT_STRIPE_WEBHOOK_SECRETS: {
@@ -61,11 +53,8 @@ export const stripe = definePlatform({
   query: (client, { livemode }, now) => makeStripeLists({ client, livemode, now }),
 });
 
-function readSettings(reads: Reads): StripeSettings | null {
-  const isSet = reads.hasAll(
-    ['PAYMENT_STRIPE_WEBHOOK_SECRETS'],
-    ['PAYMENT_STRIPE_LIVEMODE', 'PAYMENT_STRIPE_SECRET_KEY'],
-  );
+function readSettings(reads: Reads) {
+  const isSet = reads.hasAll(['PAYMENT_STRIPE_WEBHOOK_SECRETS']);
   const livemode = reads.truth('PAYMENT_STRIPE_LIVEMODE');
   if (!isSet) return null;
   const shape = matching(/^whsec_[\x21-\x7e]{16,}$/);
@@ -73,7 +62,7 @@ function readSettings(reads: Reads): StripeSettings | null {
   return secrets === null || livemode === null ? null : { secrets, livemode, api: readApi(reads, livemode) };
 }
 
-/** Reads the secret or restricted key of Stripe's API, whose mode must be the one of `PAYMENT_STRIPE_LIVEMODE`. */
+/** Reads the key of Stripe's API, whose mode must be the one of `PAYMENT_STRIPE_LIVEMODE`. Null: the service makes no payment there. */
 function readApi({ read, problem }: Reads, livemode: boolean | undefined): StripeApi | null {
   const secretKey = read('PAYMENT_STRIPE_SECRET_KEY')?.trim();
   if (secretKey === undefined) return null;
@@ -90,7 +79,11 @@ function readApi({ read, problem }: Reads, livemode: boolean | undefined): Strip
  * event's id.
  * @param livemode undefined accepts both modes
  */
-export function verifyStripe({ secrets, livemode }: Pick<StripeSettings, 'secrets' | 'livemode'>): Verify {
+export function verifyStripe(settings: {
+  readonly secrets: readonly string[];
+  readonly livemode: boolean | undefined;
+}): Verify {
+  const { secrets, livemode } = settings;
   return async ({ headers, body, receivedAt }) => {
     const refusal = await judge(headers['stripe-signature'] ?? '', body, receivedAt);
     return refusal === null ? read(body) : refused(refusal);

@@ -4,15 +4,7 @@ import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, matching, type SettingReads } from '../setting-reads.js';
 import { verifyWechatPay } from './wechatpay-callbacks.js';
 import { makeWechatPayClient, makeWechatPayKeys } from './wechatpay-client.js';
-import { makeWechatPayMaker } from './wechatpay-maker.js';
-import { makeWechatPayQueries } from './wechatpay-query.js';
-import type { WechatPayMerchant } from './wechatpay-resource.js';
-
-interface WechatPaySettings extends WechatPayMerchant {
-  readonly apiV3Keys: readonly Buffer[];
-  readonly keysDirectory: string;
-  readonly api: WechatPayApi | null;
-}
+import { makeWechatPayMaker, makeWechatPayQueries } from './wechatpay-maker.js';
 
 /** What signs requests to WeChat Pay. */
 interface WechatPayApi {
@@ -77,17 +69,14 @@ export const wechatpay = definePlatform({
   query: (client, merchant) => makeWechatPayQueries({ merchant, client }),
 });
 
-function readSettings(reads: Reads): WechatPaySettings | null {
+function readSettings(reads: Reads) {
   const { read, list, one } = reads;
-  const isSet = reads.hasAll(
-    [
-      'PAYMENT_WECHATPAY_API_V3_KEY',
-      'PAYMENT_WECHATPAY_MCHID',
-      'PAYMENT_WECHATPAY_APPID',
-      'PAYMENT_WECHATPAY_KEYS_DIR',
-    ],
-    ['PAYMENT_WECHATPAY_SUB_MCHID', 'PAYMENT_WECHATPAY_PRIVATE_KEY', 'PAYMENT_WECHATPAY_SERIAL'],
-  );
+  const isSet = reads.hasAll([
+    'PAYMENT_WECHATPAY_API_V3_KEY',
+    'PAYMENT_WECHATPAY_MCHID',
+    'PAYMENT_WECHATPAY_APPID',
+    'PAYMENT_WECHATPAY_KEYS_DIR',
+  ]);
   if (!isSet) return null;
   const keys = list('PAYMENT_WECHATPAY_API_V3_KEY', matching(/^[\x21-\x7e]{32}$/), 'a key of 32 characters');
   const mchId = one('PAYMENT_WECHATPAY_MCHID', /^\d{6,12}$/, 'the merchant number (digits)');

@@ -1,8 +1,8 @@
 import type { ProjectEvent } from '../project/events.js';
-import { endOffer } from '../project/offers.js';
-import { type ExistingProject, rejectProject } from '../project/state.js';
-import { type ProjectFields, roleIn } from '../project/fold.js';
-import type { GivenAccess } from './givers.js';
+import { keyRevoked } from '../project/api-keys.js';
+import { type ExistingProject, type GivenAccess, type ProjectFields, roleIn } from '../project/fold.js';
+import { endOffer, withdrawal } from '../project/offers.js';
+import { rejectProject } from '../project/rejections.js';
 import { type Role, roleAtLeast } from '../role.js';
 
 /** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
@@ -50,12 +50,8 @@ export function decideGivenAccess(
     // The capacity of another owner must not pay in the place of one who was added without consent.
     ...(paysNow ? [{ type: 'BillingChanged', data: { user_id: userId } } as const] : []),
     ...[...removed].map((id) => ({ type: 'MemberRemoved', data: { user_id: id } }) as const),
-    ...project.api_keys
-      .filter(isGivenOver)
-      .map(({ id }) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }) as const),
-    ...project.invitations
-      .filter(isGivenOver)
-      .map(({ id }) => ({ type: 'InvitationWithdrawn', data: { invitation_id: id } }) as const),
+    ...project.api_keys.filter(isGivenOver).map(keyRevoked),
+    ...project.invitations.filter(isGivenOver).map((invitation) => withdrawal(invitation)),
     ...project.offers
       .filter(({ offered_by: by, offered_at }) => isOver({ by, at: new Date(offered_at) }))
       .map(({ id }) => endOffer(id, 'withdrawn')),

@@ -2,8 +2,8 @@ import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.j
 import { invalid } from '../../../../validation/field-problems.js';
 import { roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
-import { type ExistingProject, rejectProject } from './state.js';
-import { roleIn } from './fold.js';
+import { type ExistingProject, roleIn } from './fold.js';
+import { rejectProject } from './rejections.js';
 
 type Issued = Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'];
 type NewKey = Omit<Issued, 'issued_by' | 'scopes'> & { readonly scopes: Readonly<Issued['scopes']> };
@@ -31,7 +31,7 @@ export const apiKeyDecisions: Decisions<ApiKeyCommand, ExistingProject, ProjectE
   IssueApiKey: (command, project) => issue(command, project),
   RevokeApiKey: (command, project) => {
     if (!hasKey(project, command.keyId)) rejectProject('api_key_not_found', 'there is no such API key');
-    return [{ type: 'ApiKeyRevoked', data: { key_id: command.keyId } }];
+    return [keyRevoked({ id: command.keyId })];
   },
 };
 
@@ -57,9 +57,13 @@ function issue(
   // Expired keys stay listed until their places are needed, so that no document grows without bound.
   const crowdedOut = keys.length < apiKeysMax ? [] : expired;
   return [
-    ...crowdedOut.map(({ id }): ProjectEvent => ({ type: 'ApiKeyRevoked', data: { key_id: id } })),
+    ...crowdedOut.map(keyRevoked),
     { type: 'ApiKeyIssued', data: { ...key, scopes: [...key.scopes], issued_by: actorId } },
   ];
+}
+
+export function keyRevoked({ id }: { readonly id: string }): ProjectEvent {
+  return { type: 'ApiKeyRevoked', data: { key_id: id } };
 }
 
 function hasKey({ api_keys }: ExistingProject, keyId: string): boolean {

@@ -1,4 +1,5 @@
 import { changeBy, type ChangesBy } from '../../../../event-sourcing/ports/events.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Recorded, Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { Role } from '../role.js';
 import type { OfferKind, ProjectEvent } from './events.js';
@@ -65,7 +66,17 @@ type ApiKeyEntry = Omit<Extract<ProjectEvent, { type: 'ApiKeyIssued' }>['data'],
   readonly created_at: string;
 };
 
-export function newProject({
+/** Returns the fields after an event; null where there is no project, or none any more. */
+export function fieldsAfter(
+  before: ProjectFields | null,
+  event: Recorded<ProjectEvent>,
+): ProjectFields | null {
+  if (event.type === 'ProjectCreated') return newProject(event);
+  if (before === null || event.type === 'ProjectDeleted') return null;
+  return { ...before, ...changeBy(changes, event, before) };
+}
+
+function newProject({
   time,
   data: { name, owner_id: user_id },
 }: Recorded<Extract<ProjectEvent, { type: 'ProjectCreated' }>>): ProjectFields {
@@ -79,14 +90,7 @@ export function newProject({
   };
 }
 
-type Change = Exclude<Recorded<ProjectEvent>, { type: 'ProjectCreated' | 'ProjectDeleted' }>;
-
-/** Returns the fields that the event changes. */
-export function applyEvent(before: ProjectFields, event: Change): Partial<ProjectFields> {
-  return changeBy(changes, event, before) ?? {};
-}
-
-const changes: ChangesBy<Change, ProjectFields, Partial<ProjectFields>> = {
+const changes: ChangesBy<Recorded<ProjectEvent>, ProjectFields, Partial<ProjectFields>> = {
   ProjectRenamed: ({ data: { name } }) => ({ name }),
   TwoFactorRequirementChanged: ({ data: { require_2fa } }) => ({ require_2fa }),
   AccentColorChanged: ({ data: { accent_color } }) => ({ accent_color }),
@@ -201,4 +205,99 @@ function withoutGrant(
   { entitlement, source }: EntitlementGrant,
 ): readonly EntitlementGrant[] {
   return grants.filter((one) => one.entitlement !== entitlement || one.source !== source);
+}
+
+export type ProjectState =
+  | { readonly status: 'absent' }
+  | ExistingProject
+  | {
+      readonly status: 'deleted';
+      /** The invitations that were open, whose keys can be destroyed. */
+      readonly invitationIds: readonly string[];
+    };
+
+export interface ExistingProject extends ProjectFields, Traces {
+  readonly status: 'existing';
+}
+
+/** What only the decisions need of the stream. */
+interface Traces {
+  /** The open invitations whose mail was accepted or refused. They are not mailed again. */
+  readonly mailed: ReadonlySet<string>;
+  /** How members were added, also removed ones, by user id; not the creator. The newest `additionsMax`. */
+  readonly additions: ReadonlyMap<string, MemberAddition>;
+  /** The revoked keys and the ended invitations, newest last. A late repetition does not make one of them again. */
+  readonly endedIds: readonly string[];
+  /** By the id of the member, the invitation or the API key. Only those that the project has. */
+  readonly given: ReadonlyMap<string, GivenAccess>;
+}
+
+/** The command that added a member, and the invitation that ended with it. A repeated command recognises its work. */
+export type MemberAddition = { readonly commandId: string; readonly invitationId: string | null };
+
+/** The giver of a membership, an invitation or an API key; null where no user gave it. */
+export interface GivenAccess {
+  readonly by: string | null;
+  /** The store's recorded time. */
+  readonly at: Date;
+}
+
+/** More than a project has at once, so that one command that ends all of them does not push out the others. */
+const endedIdsMax = 600;
+/** Twice the members of a project. */
+const additionsMax = 400;
+
+const noTraces: Traces = { mailed: new Set(), additions: new Map(), endedIds: [], given: new Map() };
+
+export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): ProjectState {
+  const before = state.status === 'existing' ? state : null;
+  const fields = fieldsAfter(before, event);
+  if (fields !== null)
+    return {
+      ...(before ?? noTraces),
+      ...fields,
+      status: 'existing',
+      ...(before && changeBy(traces, event, before)),
+    };
+  return before === null
+    ? state
+    : { status: 'deleted', invitationIds: before.invitations.map(({ id }) => id) };
+}
+
+const traces: ChangesBy<Evolving<ProjectEvent>, Traces, Partial<Traces>> = {
+  MemberInvited: ({ data: { invitation_id, invited_by: by }, recordedAt: at }, { given }) => ({
+    given: new Map(given).set(invitation_id, { by, at }),
+  }),
+  InvitationMailed: ({ data }, { mailed }) => ({ mailed: new Set(mailed).add(data.invitation_id) }),
+  InvitationRoleChanged: ({ data: { invitation_id, changed_by: by }, recordedAt: at }, { given }) => ({
+    given: new Map(given).set(invitation_id, { by, at }),
+  }),
+  InvitationWithdrawn: ({ data }, before) => tracesWithout(before, data.invitation_id),
+  MemberAdded: ({ data, metadata, recordedAt: at }, before) => {
+    const { user_id, invitation_id, given_by } = data;
+    const invited = invitation_id === null ? undefined : before.given.get(invitation_id);
+    const after = invitation_id === null ? {} : tracesWithout(before, invitation_id);
+    const added = { commandId: metadata.command_id, invitationId: invitation_id };
+    const others = [...before.additions].filter(([userId]) => userId !== user_id);
+    return {
+      ...after,
+      additions: new Map([...others, [user_id, added] as const].slice(-additionsMax)),
+      given: new Map(after.given ?? before.given).set(user_id, invited ?? { by: given_by ?? null, at }),
+    };
+  },
+  MemberRemoved: ({ data }, { given }) => ({ given: without(given, data.user_id) }),
+  ApiKeyIssued: ({ data: { key_id, issued_by: by }, recordedAt: at }, { given }) => ({
+    given: new Map(given).set(key_id, { by, at }),
+  }),
+  ApiKeyRevoked: ({ data }, before) => tracesWithout(before, data.key_id),
+};
+
+/** Ends an invitation or a key. */
+function tracesWithout({ mailed, endedIds, given }: Traces, id: string): Partial<Traces> {
+  const open = new Set([...mailed].filter((one) => one !== id));
+  return { mailed: open, endedIds: [...endedIds, id].slice(-endedIdsMax), given: without(given, id) };
+}
+
+function without(given: Traces['given'], id: string): Traces['given'] {
+  return new Map([...given].filter(([one]) => one !== id));
 }

@@ -3,11 +3,11 @@ import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import type { Role } from '../role.js';
 import type { ProjectEvent } from './events.js';
-import { afterExpiry } from './offers.js';
+import { afterExpiry, withdrawal } from './offers.js';
 import { openAt } from './open-offers.js';
 import { requireReach } from '../access/given-access.js';
-import { type ExistingProject, rejectProject } from './state.js';
-import { type InvitationEntry, invitationOf, roleIn } from './fold.js';
+import { rejectProject } from './rejections.js';
+import { type ExistingProject, type InvitationEntry, invitationOf, roleIn } from './fold.js';
 
 export type InvitationCommand =
   | {
@@ -34,6 +34,9 @@ export type InvitationCommand =
 
 /** Members of one project, invitations included (src/areas/projects/README.md#rules-of-a-project). */
 const membersMax = 200;
+
+/** The events that end invitations. The deletion of the project ends all of them, and a member may join without one. */
+export const endingInvitations = ['MemberAdded', 'InvitationWithdrawn', 'ProjectDeleted'] as const;
 
 export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, ProjectEvent> = {
   InviteMember: (command, project) => afterExpiry(command, project, invite),
@@ -84,13 +87,6 @@ function join(
   const { id, role } = invitation;
   if (roleIn(project, userId) !== null) return [withdrawal(invitation)];
   return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id, ...givenBy } }];
-}
-
-type WithdrawalReason = NonNullable<Extract<ProjectEvent, { type: 'InvitationWithdrawn' }>['data']['reason']>;
-
-export function withdrawal({ id }: InvitationEntry, reason?: WithdrawalReason): ProjectEvent {
-  const data = { invitation_id: id, ...(reason === undefined ? {} : { reason }) };
-  return { type: 'InvitationWithdrawn', data };
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
-import { type ExistingProject, type MemberAddition, rejectProject } from './state.js';
-import { invitationTo, rejectEnded, requireRoom, withdrawal } from './invitations.js';
-import { afterExpiry, endOffer, offerOwnership } from './offers.js';
-import { ownershipOfferTo } from './open-offers.js';
+import { keyRevoked } from './api-keys.js';
+import { invitationTo, rejectEnded, requireRoom } from './invitations.js';
+import { afterExpiry, endOffer, offerOwnership, withdrawal } from './offers.js';
+import { openAt, ownershipOfferTo } from './open-offers.js';
+import { memberNotFound, rejectProject } from './rejections.js';
 import { reaches, requireReach } from '../access/given-access.js';
-import { invitationOf, roleIn } from './fold.js';
+import { type ExistingProject, invitationOf, type MemberAddition, roleIn } from './fold.js';
 import type { MemberNoticeKind } from '../../../../validation/fields.js';
 
 /** Whom an event concerns so that they get a mail about it. */
@@ -23,6 +25,8 @@ export const memberNoticeLifetimeMs = 86_400_000;
 /** The types of events that may have a notice. */
 export const noticedTypes = ['MemberAdded', 'MemberRoleChanged', 'OfferMade'] as const;
 
+type NoticedMemberEvent = Extract<ProjectEvent, { type: (typeof noticedTypes)[number] }>;
+
 /** Returns the notice about the event; null where the user needs none. */
 export function noticeOf(event: ProjectEvent): MemberNotice | null {
   if (event.type === 'MemberAdded' || event.type === 'MemberRoleChanged') {
@@ -32,6 +36,27 @@ export function noticeOf(event: ProjectEvent): MemberNotice | null {
   if (event.type !== 'OfferMade') return null;
   const { kind, user_id: userId, offered_by: by } = event.data;
   return { kind: `${kind}_offered`, userId, by };
+}
+
+/** The events by which a user becomes a member. */
+export const joining = ['ProjectCreated', 'MemberAdded'] as const;
+
+/** Returns the user who becomes a member. */
+export function joinedBy(event: Extract<ProjectEvent, { type: (typeof joining)[number] }>): string {
+  return event.type === 'ProjectCreated' ? event.data.owner_id : event.data.user_id;
+}
+
+/** Returns the role that the user has or would get, and the end of an offer; null when the noticed event is out of date. */
+export function stillNoticed(
+  event: Evolving<NoticedMemberEvent>,
+  project: ExistingProject,
+): { readonly role: Role; readonly expiresAt: Date | null } | null {
+  if (event.type !== 'OfferMade') {
+    const { user_id, role } = event.data;
+    return roleIn(project, user_id) === role ? { role, expiresAt: null } : null;
+  }
+  const offer = openAt(project, event.recordedAt).offers.find(({ id }) => id === event.data.offer_id);
+  return offer === undefined ? null : { role: 'owner', expiresAt: new Date(offer.expires_at) };
 }
 
 export type MemberCommand =
@@ -145,11 +170,13 @@ function setRole(
   ];
 }
 
+export const projectDeleted: ProjectEvent = { type: 'ProjectDeleted', data: {} };
+
 /** No user becomes an owner by the erasure of another one, so a project without an owner ends. */
 function removeErased(userId: string, project: ExistingProject): readonly ProjectEvent[] {
   if (roleIn(project, userId) === null) return [];
   const hasOwner = project.members.some(({ user_id, role }) => user_id !== userId && role === 'owner');
-  if (!hasOwner) return [{ type: 'ProjectDeleted', data: {} }];
+  if (!hasOwner) return [projectDeleted];
   return [
     { type: 'MemberRemoved', data: { user_id: userId, erased: true } },
     ...rightsLost(project, userId, null),
@@ -184,11 +211,5 @@ function requireDispensable({ members, billed_to }: ExistingProject, ownerId: st
 }
 
 function revokeKeysOf({ api_keys }: ExistingProject, userId: string): readonly ProjectEvent[] {
-  return api_keys
-    .filter(({ issued_by }) => issued_by === userId)
-    .map(({ id }) => ({ type: 'ApiKeyRevoked', data: { key_id: id } }));
-}
-
-function memberNotFound(): never {
-  return rejectProject('member_not_found', 'there is no such member');
+  return api_keys.filter(({ issued_by }) => issued_by === userId).map(keyRevoked);
 }

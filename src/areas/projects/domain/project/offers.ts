@@ -1,6 +1,6 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { OfferKind, ProjectEvent } from './events.js';
-import { type ExistingProject, rejectProject } from './state.js';
+import { memberNotFound, rejectProject } from './rejections.js';
 import {
   billingOffer,
   isOfferOver,
@@ -9,7 +9,7 @@ import {
   openAt,
   ownershipOfferTo,
 } from './open-offers.js';
-import { roleIn } from './fold.js';
+import { type ExistingProject, roleIn } from './fold.js';
 
 export type OfferCommand =
   /**
@@ -37,7 +37,7 @@ export const offerDecisions: Decisions<OfferCommand, ExistingProject, ProjectEve
   OfferBilling: ({ actorId, userId, offerId, now }, project) => {
     if (roleIn(project, actorId) !== 'owner') rejectProject('insufficient_role', 'this needs the role owner');
     const held = roleIn(project, userId);
-    if (held === null) rejectProject('member_not_found', 'there is no such member');
+    if (held === null) memberNotFound();
     if (userId === project.billed_to) return withdrawnBilling(project);
     if (userId === actorId) return [{ type: 'BillingChanged', data: { user_id: userId } }];
     if (billingOffer(openAt(project, now))?.user_id === userId) return [];
@@ -97,6 +97,13 @@ export function endOffer(
   return { type: 'OfferEnded', data: { offer_id: offerId, reason } };
 }
 
+type WithdrawalReason = NonNullable<Extract<ProjectEvent, { type: 'InvitationWithdrawn' }>['data']['reason']>;
+
+export function withdrawal({ id }: { readonly id: string }, reason?: WithdrawalReason): ProjectEvent {
+  const data = { invitation_id: id, ...(reason === undefined ? {} : { reason }) };
+  return { type: 'InvitationWithdrawn', data };
+}
+
 /** Decides without the invitations and offers that have expired, and ends them in the same append. */
 export function afterExpiry<Command extends { readonly now: Date }>(
   command: Command,
@@ -113,8 +120,6 @@ function expiredAt({ offers, invitations }: ExistingProject, now: Date): readonl
     ...offers.filter((offer) => isOfferOver(offer, now)).map(({ id }) => endOffer(id, 'expired')),
     ...invitations
       .filter((invitation) => isInvitationOver(invitation, now))
-      .map(({ id }): ProjectEvent => {
-        return { type: 'InvitationWithdrawn', data: { invitation_id: id, reason: 'expired' } };
-      }),
+      .map((invitation) => withdrawal(invitation, 'expired')),
   ];
 }

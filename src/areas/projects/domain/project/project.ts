@@ -4,12 +4,12 @@ import { type ApiKeyCommand, apiKeyDecisions } from './api-keys.js';
 import { type Entitlement, type ProjectEvent, projectEvents } from './events.js';
 import { invitationDecisions, type InvitationCommand } from './invitations.js';
 import { decideGivenAccess, type GivenAccessCommand } from '../access/given-access.js';
-import { memberDecisions, type MemberCommand } from './members.js';
+import { memberDecisions, type MemberCommand, projectDeleted } from './members.js';
 import { offerDecisions, type OfferCommand } from './offers.js';
-import { type ExistingProject, type ProjectState, evolve, rejectProject } from './state.js';
-import { roleIn } from './fold.js';
+import { type ExistingProject, evolve, type ProjectState, roleIn } from './fold.js';
+import { memberNotFound, projectNotFound, rejectProject } from './rejections.js';
 
-export type { ExistingProject, ProjectState } from './state.js';
+export type { ExistingProject, ProjectState } from './fold.js';
 
 type Grant = { readonly entitlement: Entitlement; readonly source: GrantSource };
 
@@ -47,11 +47,11 @@ type ExistingCommand = Exclude<
 const decideExisting = narrowed<ExistingCommand, ProjectState, ExistingProject, ProjectEvent>(
   {
     Change: change,
-    Delete: () => [{ type: 'ProjectDeleted', data: {} }],
+    Delete: () => [projectDeleted],
     DeleteIfAlone: ({ userId }, project) => {
-      if (roleIn(project, userId) === null) rejectProject('member_not_found', 'there is no such member');
+      if (roleIn(project, userId) === null) memberNotFound();
       if (project.members.length > 1) rejectProject('project_has_members', 'the project has other members');
-      return [{ type: 'ProjectDeleted', data: {} }];
+      return [projectDeleted];
     },
     GrantEntitlement: ({ entitlement, source }, project) =>
       holds(project, { entitlement, source })
@@ -109,7 +109,7 @@ function change(
 }
 
 function existing(state: ProjectState): ExistingProject {
-  return state.status === 'existing' ? state : rejectProject('project_not_found', 'there is no such project');
+  return state.status === 'existing' ? state : projectNotFound();
 }
 
 /** Returns whether the project has the entitlement from this source. */

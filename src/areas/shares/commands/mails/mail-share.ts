@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
-import { rejectProject } from '../../../projects/domain/project/state.js';
+import { rejectProject } from '../../../projects/domain/project/rejections.js';
 import { isProtected, isUsable, openShare, shareAggregate } from '../../domain/share/share.js';
 import { rejectShare } from '../../domain/share/rejections.js';
 import type { ShareMailEvent } from '../../domain/share-mail/events.js';

@@ -1,7 +1,7 @@
 import { securityNoticeAggregate } from '../../../accounts/domain/security-notice/security-notice.js';
 import { type OpenShare, shareAggregate } from '../../domain/share/share.js';
 import { securityNoticeLifetimeMs } from '../../../accounts/domain/user/security-notices.js';
-import { userAggregate } from '../../../accounts/domain/user/user.js';
+import { provedAddress } from '../../../accounts/commands/finding.js';
 import { securityNoticeMessage } from '../../../accounts/mail/messages.js';
 import { roleIn } from '../../../projects/domain/project/fold.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
@@ -9,7 +9,6 @@ import type { ShareDeps } from '../../deps.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { erased } from '../../../../keys/sealing/sealer.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { shareAccessAggregate } from '../../domain/share-access/share-access.js';
 
@@ -73,7 +72,7 @@ export function makeMailShareOpening(deps: Deps) {
 
 /** Makes the mails about a share and their outcomes, each in the stream of its notice. */
 function makeSharerMails(deps: Deps, kind: SharerNotice) {
-  const { handler, sealer, publicUrl } = deps;
+  const { handler, publicUrl } = deps;
   return {
     prepare: async (share: OpenShare | null, noticeId: string, at: Date) => {
       if (share === null) return null;
@@ -96,7 +95,7 @@ function makeSharerMails(deps: Deps, kind: SharerNotice) {
 
   /**
    * Finds the address and the user who gets the mails about a share: the sharer, or the first owner of the project where an API
-   * key made the share or the sharer has left. Null where the address is not proved, because a stranger may have registered it.
+   * key made the share or the sharer has left. Null where there is no proved address.
    * @throws StoreUnavailable; errors of `Sealer.open`
    */
   async function findRecipient({ project_id, created_by }: OpenShare) {
@@ -105,10 +104,8 @@ function makeSharerMails(deps: Deps, kind: SharerNotice) {
     const isMember = created_by !== null && roleIn(project, created_by) !== null;
     const userId = isMember ? created_by : project.members.find(({ role }) => role === 'owner')?.user_id;
     if (userId === undefined) return null;
-    const { state: user } = await handler.load(userAggregate, userId);
-    if (user.status !== 'registered' || !user.email_verified) return null;
-    const to = await sealer.open({ kind: 'person', userId }, 'email', user.email);
-    return to === erased ? null : { person: userId, to };
+    const to = await provedAddress(deps, userId);
+    return to === null ? null : { person: userId, to };
   }
 }
 

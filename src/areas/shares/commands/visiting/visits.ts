@@ -15,7 +15,7 @@ import {
   untilEnd,
 } from '../../domain/share/share.js';
 import { type ExistingProject, projectAggregate } from '../../../projects/domain/project/project.js';
-import type { StorageState } from '../../../storages/domain/storage/state.js';
+import type { StorageState } from '../../../storages/domain/storage/fold.js';
 import { storageAggregate } from '../../../storages/domain/storage/storage.js';
 import { digestShareToken } from '../../../../keys/codes/share-sessions.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';

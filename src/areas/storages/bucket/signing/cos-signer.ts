@@ -8,6 +8,7 @@ import {
   checkLife,
   encodeObjectKey,
   encodeRfc3986,
+  urlOf,
 } from './signer.js';
 
 /** A signature's life begins this many seconds in the past, because the storage's clock may be slow. */
@@ -21,7 +22,7 @@ const headerLifeSeconds = 900;
  * signature does not list, so it lists all.
  */
 export function makeCosSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
-  const { protocol, host, pathPrefix } = address;
+  const { host, pathPrefix } = address;
   let known: { readonly times: string; readonly key: string } | undefined;
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
@@ -32,7 +33,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
       const parameters = [...Object.entries(given), ...signature]
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
-      return `${protocol}//${host}${pathPrefix}${encodeObjectKey(key)}?${parameters}`;
+      return urlOf(address, encodeObjectKey(key), parameters);
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const own =
@@ -43,11 +44,7 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
       const parameters = Object.entries(query)
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
-      const target = `${protocol}//${host}${pathPrefix}${encodeObjectKey(key)}`;
-      return {
-        url: parameters === '' ? target : `${target}?${parameters}`,
-        headers: { ...own, authorization },
-      };
+      return { url: urlOf(address, encodeObjectKey(key), parameters), headers: { ...own, authorization } };
     },
   };
 

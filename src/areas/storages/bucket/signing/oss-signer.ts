@@ -1,4 +1,3 @@
-import { createHmac, hash } from 'node:crypto';
 import {
   type SignerAddress,
   type StorageKeys,
@@ -8,7 +7,8 @@ import {
   checkLife,
   encodeObjectKey,
   encodeRfc3986,
-  makeDailyKey,
+  makeV4,
+  urlOf,
 } from './signer.js';
 
 const algorithm = 'OSS4-HMAC-SHA256';
@@ -20,101 +20,85 @@ const unsignedPayload = 'UNSIGNED-PAYLOAD';
  * host name.
  */
 export function makeOssSigner(address: SignerAddress, keys: StorageKeys): StorageSigner {
-  const { protocol, host, pathPrefix, bucket, region } = address;
-  const dailyKey = makeDailyKey('aliyun_v4', keys.secret, [region, 'oss', 'aliyun_v4_request']);
+  const { host, bucket } = address;
+  const { scopeOf, signatureOf } = makeV4(
+    { algorithm, prefix: 'aliyun_v4', service: 'oss', request: 'aliyun_v4_request' },
+    address,
+    keys,
+  );
   const onlyHost: readonly Pair[] = [['host', host]];
   let known: Life | undefined;
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
       const additional = additionalNames(headers);
-      const { moment, parameters: shared } = lifeOf(signedAt, expiresInSeconds);
+      const { time, parameters: shared } = lifeOf(signedAt, expiresInSeconds);
       const parameters = joined([
         ...encoded(query),
         ['x-oss-additional-headers', encodeRfc3986(additional)],
         ...shared,
       ]);
       const path = encodeObjectKey(key);
-      const signature = signatureOf({ method, path, query: parameters, headers, additional, moment });
-      return `${protocol}//${host}${pathPrefix}${path}?${parameters}&x-oss-signature=${signature}`;
+      const canonical = canonicalOf({ method, path, query: parameters, headers, additional });
+      return urlOf(address, path, `${parameters}&x-oss-signature=${signatureOf(canonical, time)}`);
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
-      const moment = momentOf(signedAt);
+      const time = basicTime(signedAt);
       const own = {
         'x-oss-content-sha256': unsignedPayload,
-        'x-oss-date': moment.time,
+        'x-oss-date': time,
         ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
         ...headers,
       };
       const additional = additionalNames(own);
       const parameters = joined(encoded(query));
       const path = encodeObjectKey(key);
-      const signature = signatureOf({ method, path, query: parameters, headers: own, additional, moment });
-      const authorization = `${algorithm} Credential=${keys.id}/${moment.scope},AdditionalHeaders=${additional},Signature=${signature}`;
-      const target = `${protocol}//${host}${pathPrefix}${path}`;
-      return {
-        url: parameters === '' ? target : `${target}?${parameters}`,
-        headers: { ...own, authorization },
-      };
+      const canonical = canonicalOf({ method, path, query: parameters, headers: own, additional });
+      const signature = signatureOf(canonical, time);
+      const authorization = `${algorithm} Credential=${keys.id}/${scopeOf(time)},AdditionalHeaders=${additional},Signature=${signature}`;
+      return { url: urlOf(address, path, parameters), headers: { ...own, authorization } };
     },
   };
-
-  function momentOf(signedAt: Date): Moment {
-    const time = basicTime(signedAt);
-    return { time, scope: `${time.slice(0, 8)}/${region}/oss/aliyun_v4_request` };
-  }
 
   function lifeOf(signedAt: Date, expiresInSeconds: number): Life {
     const atMs = signedAt.getTime();
     if (known?.atMs === atMs && known.expiresInSeconds === expiresInSeconds) return known;
-    const moment = momentOf(signedAt);
+    const time = basicTime(signedAt);
     const parameters = encoded({
-      'x-oss-credential': `${keys.id}/${moment.scope}`,
-      'x-oss-date': moment.time,
+      'x-oss-credential': `${keys.id}/${scopeOf(time)}`,
+      'x-oss-date': time,
       'x-oss-expires': String(expiresInSeconds),
       'x-oss-signature-version': algorithm,
       ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
     });
-    known = { atMs, expiresInSeconds, moment, parameters };
+    known = { atMs, expiresInSeconds, time, parameters };
     return known;
   }
 
-  function signatureOf(request: {
+  function canonicalOf(request: {
     readonly method: string;
     readonly path: string;
     readonly query: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly additional: string;
-    readonly moment: Moment;
   }): string {
     const { method, path, query, headers, additional } = request;
-    const { time, scope } = request.moment;
     const others = Object.entries(headers);
     let lines = '';
     for (const [name, value] of others.length === 0 ? onlyHost : [...onlyHost, ...others].sort(byName)) {
       lines += `${name}:${value.trim()}\n`;
     }
-    const canonical = `${method}\n/${bucket}/${path}\n${query}\n${lines}\n${additional}\n${unsignedPayload}`;
-    const toSign = `${algorithm}\n${time}\n${scope}\n${hash('sha256', canonical)}`;
-    return createHmac('sha256', dailyKey(time.slice(0, 8)))
-      .update(toSign)
-      .digest('hex');
+    return `${method}\n/${bucket}/${path}\n${query}\n${lines}\n${additional}\n${unsignedPayload}`;
   }
 }
 
 type Pair = readonly [name: string, value: string];
 
-interface Moment {
-  readonly time: string;
-  /** The scope that the day's key is derived for. */
-  readonly scope: string;
-}
-
 /** The parts that URLs with the same start and life share. Starts are rounded (src/areas/shares/README.md#media-urls). */
 interface Life {
   readonly atMs: number;
   readonly expiresInSeconds: number;
-  readonly moment: Moment;
+  readonly time: string;
   /** Encoded. */
   readonly parameters: readonly Pair[];
 }

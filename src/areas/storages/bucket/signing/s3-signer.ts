@@ -1,4 +1,3 @@
-import { createHmac, hash } from 'node:crypto';
 import {
   type SignerAddress,
   type StorageKeys,
@@ -8,7 +7,8 @@ import {
   canonicalQuery,
   checkLife,
   encodeObjectKey,
-  makeDailyKey,
+  makeV4,
+  urlOf,
 } from './signer.js';
 
 const algorithm = 'AWS4-HMAC-SHA256';
@@ -16,8 +16,12 @@ const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /** Makes the signer for AWS Signature Version 4 for S3 (Amazon S3 API Reference, "Authenticating Requests"). */
 export function makeS3Signer(address: SignerAddress, keys: StorageKeys): StorageSigner {
-  const { protocol, host, pathPrefix, region } = address;
-  const dailyKey = makeDailyKey('AWS4', keys.secret, [region, 's3', 'aws4_request']);
+  const { host, pathPrefix } = address;
+  const { scopeOf, signatureOf } = makeV4(
+    { algorithm, prefix: 'AWS4', service: 's3', request: 'aws4_request' },
+    address,
+    keys,
+  );
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
@@ -32,9 +36,9 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
         ...(keys.sessionToken === undefined ? [] : ([['X-Amz-Security-Token', keys.sessionToken]] as const)),
         ...Object.entries(query),
       ]);
-      const path = pathPrefix + encodeObjectKey(key);
-      const signature = signatureOf({ method, path, query: parameters, signed, time });
-      return `${protocol}//${host}${path}?${parameters}&X-Amz-Signature=${signature}`;
+      const path = encodeObjectKey(key);
+      const signature = signatureOf(canonicalOf({ method, path, query: parameters, signed }), time);
+      return urlOf(address, path, `${parameters}&X-Amz-Signature=${signature}`);
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const time = basicTime(signedAt);
@@ -46,32 +50,22 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
       };
       const signed = sortedHeaders({ host, ...own });
       const parameters = canonicalQuery(Object.entries(query));
-      const path = pathPrefix + encodeObjectKey(key);
-      const signature = signatureOf({ method, path, query: parameters, signed, time });
+      const path = encodeObjectKey(key);
+      const signature = signatureOf(canonicalOf({ method, path, query: parameters, signed }), time);
       const authorization = `${algorithm} Credential=${keys.id}/${scopeOf(time)}, SignedHeaders=${namesOf(signed)}, Signature=${signature}`;
-      const url = `${protocol}//${host}${path}${parameters === '' ? '' : `?${parameters}`}`;
-      return { url, headers: { ...own, authorization } };
+      return { url: urlOf(address, path, parameters), headers: { ...own, authorization } };
     },
   };
 
-  function scopeOf(time: string): string {
-    return `${time.slice(0, 8)}/${region}/s3/aws4_request`;
-  }
-
-  function signatureOf(request: {
+  function canonicalOf(request: {
     readonly method: string;
     readonly path: string;
     readonly query: string;
     readonly signed: readonly (readonly [string, string])[];
-    readonly time: string;
   }): string {
-    const { method, path, query, signed, time } = request;
+    const { method, path, query, signed } = request;
     const lines = signed.map(([name, value]) => `${name}:${value}\n`).join('');
-    const canonical = `${method}\n${path}\n${query}\n${lines}\n${namesOf(signed)}\n${unsignedPayload}`;
-    const toSign = `${algorithm}\n${time}\n${scopeOf(time)}\n${hash('sha256', canonical)}`;
-    return createHmac('sha256', dailyKey(time.slice(0, 8)))
-      .update(toSign)
-      .digest('hex');
+    return `${method}\n${pathPrefix}${path}\n${query}\n${lines}\n${namesOf(signed)}\n${unsignedPayload}`;
   }
 }
 

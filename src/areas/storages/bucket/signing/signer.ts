@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 /** Percent-encodes all but the unreserved characters (RFC 3986, section 2.3), the form that all providers sign. */
 export function encodeRfc3986(text: string): string {
@@ -31,25 +31,39 @@ export function byName([one]: readonly [string, string], [other]: readonly [stri
 }
 
 /**
- * Makes the function that derives a day's key of SigV4 or OSS V4: an HMAC-SHA-256 chain over the day and `parts`.
- * It caches the last key, because all URLs of a day share it.
- * @param prefix text before the secret in the first key
+ * Makes what SigV4 and OSS V4 share: the scope of a time, and the signature of a canonical request. The key of a day is an HMAC-SHA-256
+ * chain over the day, the region, the service and `request`. It caches the last key, because all URLs of a day share it.
+ * @param by.prefix text before the secret in the first key
  */
-export function makeDailyKey(
-  prefix: string,
-  secret: string,
-  parts: readonly string[],
-): (day: string) => Buffer {
+export function makeV4(
+  by: {
+    readonly algorithm: string;
+    readonly prefix: string;
+    readonly service: string;
+    readonly request: string;
+  },
+  { region }: SignerAddress,
+  { secret }: StorageKeys,
+) {
+  const { algorithm, prefix, service, request } = by;
   let known: { readonly day: string; readonly key: Buffer } | undefined;
-  return (day) => {
+  const keyOf = (day: string): Buffer => {
     if (known?.day === day) return known.key;
     let key: Buffer = createHmac('sha256', prefix + secret)
       .update(day)
       .digest();
-    for (const part of parts) key = createHmac('sha256', key).update(part).digest();
+    for (const part of [region, service, request]) key = createHmac('sha256', key).update(part).digest();
     known = { day, key };
     return key;
   };
+  const scopeOf = (time: string): string => `${time.slice(0, 8)}/${region}/${service}/${request}`;
+  const signatureOf = (canonical: string, time: string): string => {
+    const toSign = `${algorithm}\n${time}\n${scopeOf(time)}\n${hash('sha256', canonical)}`;
+    return createHmac('sha256', keyOf(time.slice(0, 8)))
+      .update(toSign)
+      .digest('hex');
+  };
+  return { scopeOf, signatureOf };
 }
 
 export interface StorageKeys {
@@ -94,6 +108,12 @@ export interface SignerAddress {
   readonly pathPrefix: string;
   readonly bucket: string;
   readonly region: string;
+}
+
+/** Returns the URL of an object. @param path the encoded key @param query encoded; `''` for none */
+export function urlOf({ protocol, host, pathPrefix }: SignerAddress, path: string, query: string): string {
+  const target = `${protocol}//${host}${pathPrefix}${path}`;
+  return query === '' ? target : `${target}?${query}`;
 }
 
 const lifeSecondsMax = 604_800;

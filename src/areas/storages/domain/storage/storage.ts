@@ -5,18 +5,19 @@ import type { DeliveryMode } from '../delivery/delivery.js';
 import { type StorageEvent, storageEvents } from './events.js';
 import {
   type ExistingStorage,
+  evolve,
+  isUnderWay,
+  sameConnection,
   type StorageCandidate,
+  type StorageConnection,
   type StorageCredentials,
   type StorageState,
   type StoredCdnToken,
-  evolve,
-  rejectStorage,
-  storageNotFound,
-} from './state.js';
-import { isUnderWay, sameConnection, type StorageConnection } from './fold.js';
+} from './fold.js';
+import { rejectStorage, storageNotFound } from './rejections.js';
 import type { TestResult } from '../delivery/test-failure.js';
 
-export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './state.js';
+export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './fold.js';
 
 export type StorageCommand =
   | {
@@ -172,6 +173,11 @@ function otherChanges(present: StorageConfiguration, { name, base_path, cdn_doma
     ...(base_path === present.base_path ? {} : { base_path }),
     ...(cdn_domain === present.cdn_domain ? {} : { cdn_domain }),
   };
+}
+
+/** Returns whether a change takes effect after a test. */
+export function awaitsTest(events: readonly StorageEvent[]): boolean {
+  return events.some(({ type }) => type === 'StorageTestStarted');
 }
 
 function startTest(testId: string, storage: ExistingStorage): readonly StorageEvent[] {
