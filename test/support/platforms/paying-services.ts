@@ -1,11 +1,10 @@
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient, textOf } from '../clients/service-client.js';
 import type { SentCallback } from '../clients/sign-callbacks.js';
 import { eventually } from '../eventually.js';
-import { givenInProcess } from '../servers/service-in-process.js';
+import { givenInProcess, makeKeptLog } from '../servers/service-in-process.js';
 import { platformOptions, givenPlatformServer, type ReceivedRequest } from './platform-server.js';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
@@ -39,11 +38,10 @@ export async function givenPayingService(
     readonly timeMs?: number;
   },
 ) {
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const { lines, log } = makeKeptLog();
   const service = await givenInProcess(t, {
     environment,
-    log: { logger, flush: () => Promise.resolve() },
+    log,
     platforms: {
       ...platformOptions,
       ...(timeMs === undefined ? {} : { timeMs }),
@@ -66,6 +64,8 @@ export async function givenPayingService(
     headers,
     read,
     capacity,
+    /** The buyer's capacity before the first order. */
+    granted: await capacity(),
     /** The lines of the service's log. */
     lines,
     place: async (request: JsonObject = {}) => {

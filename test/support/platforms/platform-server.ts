@@ -68,7 +68,7 @@ export interface ServerReply {
  * asked, and closes the connection. `is silent`: nothing is done, and no reply comes. `is slow`: it does what it was asked,
  * and its reply comes after the client's time limit.
  */
-type PlatformMood = 'serves' | 'fails' | 'drops' | 'is silent' | 'is slow';
+export type PlatformMood = 'serves' | 'fails' | 'drops' | 'is silent' | 'is slow';
 
 /** A platform over TLS on loopback. */
 export interface PlatformServer {
