@@ -49,14 +49,8 @@ interface CreationOptions {
 
 /** Makes an authenticator for ES256. @param counts whether its passkeys count their uses */
 export function makeSoftwareAuthenticator({
-  origin = 'https://example.org',
   counts = true,
-  aaguid = Buffer.alloc(16),
-}: {
-  readonly origin?: string;
-  readonly counts?: boolean;
-  readonly aaguid?: Buffer;
-} = {}): SoftwareAuthenticator {
+}: { readonly counts?: boolean } = {}): SoftwareAuthenticator {
   let last: Made | null = null;
   return {
     create: ({ challenge, rp, user }, deviations = {}) => {
@@ -75,19 +69,19 @@ export function makeSoftwareAuthenticator({
       const length = Buffer.alloc(2);
       length.writeUInt16BE(last.id.length);
       const data = authenticatorData({ rpId: rp.id, counter: 0, ...deviations }, [
-        aaguid,
+        Buffer.alloc(16),
         length,
         last.id,
         key,
       ]);
-      const client = clientData({ type: 'webauthn.create', challenge, origin, ...deviations });
+      const client = clientData({ type: 'webauthn.create', challenge, ...deviations });
       return registrationOf(last.id, client, data, deviations);
     },
     get: ({ challenge, rpId }, deviations = {}) => {
       if (last === null) throw new Error('the authenticator has no passkey');
       if (counts) last.counter += 1;
       const data = authenticatorData({ rpId, counter: last.counter, ...deviations }, []);
-      const client = clientData({ type: 'webauthn.get', challenge, origin, ...deviations });
+      const client = clientData({ type: 'webauthn.get', challenge, ...deviations });
       return assertionOf(last, client, data, deviations);
     },
   };
@@ -139,13 +133,13 @@ function credentialOf(id: Buffer) {
 function clientData({
   type,
   challenge,
-  origin,
+  origin = 'https://example.org',
   crossOrigin = false,
   topOrigin,
 }: {
   readonly type: string;
   readonly challenge: string;
-  readonly origin: string;
+  readonly origin?: string;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
 }): Buffer {
