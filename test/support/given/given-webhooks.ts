@@ -18,6 +18,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { eventually } from '../eventually.js';
+import { metadataOf } from '../examples/metadata.js';
 
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 export const dayMs = 24 * 60 * 60 * 1_000;
@@ -111,14 +112,7 @@ export function givenWebhooks(t: ExecutionContext) {
 /** Makes an event that a test appends without a command. */
 export function storableEvent(type: string, data: JsonObject, at: Date) {
   const id = randomUUID();
-  const metadata = {
-    command_id: id,
-    causation_id: id,
-    correlation_id: id,
-    actor: 'operator',
-    time: at.toISOString(),
-  };
-  return { id, type, data, metadata };
+  return { id, type, data, metadata: metadataOf(id, 'operator', at.toISOString()) };
 }
 
 /** A request that the receiver got. */
