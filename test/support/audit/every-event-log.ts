@@ -6,7 +6,7 @@ import { projectId, userId } from '../examples/ids.js';
 import { metadataOf } from '../examples/metadata.js';
 
 /** Streams of each category with each of its events. */
-export interface EveryEvent {
+interface EveryEvent {
   readonly streams: readonly string[];
   /** The number of their events. */
   readonly size: number;

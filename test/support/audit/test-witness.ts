@@ -8,7 +8,7 @@ import { givenWitness } from './audit-export.js';
 import { isConsistent, type TreeHead } from './consistency.js';
 
 /** A witness over HTTP (C2SP tlog-witness), with one state for each origin. */
-export interface TestWitness {
+interface TestWitness {
   readonly url: string;
   readonly vkey: string;
   /** The size that it has cosigned for an origin. */

@@ -3,7 +3,7 @@ import { aroundCalls } from '../fakes/around-calls.js';
 import type { Answer } from './http-app.js';
 
 /** What a request costs: calls to the read models, and the documents and ids that they return. */
-export interface ReadCost {
+interface ReadCost {
   readonly calls: number;
   readonly read: number;
 }

@@ -165,7 +165,7 @@ function authenticatorData(
   return Buffer.concat([createHash('sha256').update(rpId).digest(), rest, ...attested]);
 }
 
-export type Cbor = number | string | Buffer | readonly Cbor[] | ReadonlyMap<Cbor, Cbor>;
+type Cbor = number | string | Buffer | readonly Cbor[] | ReadonlyMap<Cbor, Cbor>;
 
 /** Encodes what authenticators need of CBOR (RFC 8949). */
 export function cbor(value: Cbor): Buffer {

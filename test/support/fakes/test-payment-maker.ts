@@ -7,7 +7,7 @@ import {
 } from '../../../src/areas/payments/platforms/payment-maker.js';
 
 /** A maker without a network. It makes one payment for each idempotency key. */
-export interface TestPaymentMaker extends PaymentMaker {
+interface TestPaymentMaker extends PaymentMaker {
   readonly requests: readonly PaymentRequest[];
   /** The payments that were made. */
   readonly made: readonly MadePayment[];

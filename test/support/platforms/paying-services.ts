@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { asObject, makeServiceClient, textOf } from '../clients/service-client.js';
+import { addTotp, asObject, makeServiceClient, textOf } from '../clients/service-client.js';
 import type { SentCallback } from '../clients/sign-callbacks.js';
 import { eventually } from '../eventually.js';
 import { givenInProcess, makeKeptLog } from '../servers/service-in-process.js';
@@ -17,7 +17,6 @@ import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vector
 import { givenFakeAlipay } from './fake-alipay.js';
 import { givenFakeWechatPay } from './fake-wechatpay.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
-import { totpCode } from '../fakes/authenticator-app.js';
 import { givenContext } from '../given/given-stores.js';
 
 /**
@@ -170,10 +169,7 @@ export async function givenRefunds(
   const contextOf = (n: number) => givenContext(n, new Date(), 'operator');
   await services.handler.handle(target, { type: 'VerifyEmail', email_digest }, contextOf(8_001));
   await services.commands.grantPlatformRole({ email, role: 'operator' }, contextOf(8_002));
-  const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, headers);
-  const code = totpCode(textOf(asObject(enrolled.json()['data']), 'secret'), new Date());
-  const confirmed = await client.post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
-  t.is(confirmed.status, 200, confirmed.text);
+  await addTotp(client, headers);
 
   /** Asks for a part, or for the rest. @param key the same for a repetition */
   const ask = (key: string, amount?: number) =>

@@ -23,7 +23,7 @@ export function succeeds(
 }
 
 /** A command with a limit of its time. */
-export interface Preparation {
+interface Preparation {
   readonly run: readonly [command: string, ...args: readonly string[]];
   readonly seconds: number;
   readonly env?: NodeJS.ProcessEnv;

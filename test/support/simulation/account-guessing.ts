@@ -12,7 +12,7 @@ import { outcomeOf } from '../given/outcome-of.js';
 export const ownerNetwork = '192.0.2.1';
 
 /** A client: its address, and the token of its device; an address alone is a client without one. */
-export type Guesser = string | { readonly ip: string; readonly token: string | null };
+type Guesser = string | { readonly ip: string; readonly token: string | null };
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
 const dayMs = 24 * 3_600_000;
