@@ -67,7 +67,7 @@ const refundable = [
     },
   },
   {
-    ...{ name: 'Stripe', amount: 999, currency: 'USD', moods: ['is silent', 'fails'] as Moods },
+    ...{ name: 'Stripe', amount: 999, currency: 'USD', moods: ['is slow', 'fails'] as Moods },
     givenPaid: async (t: ExecutionContext) => {
       const { stripe, service, placeWithSession } = await givenStripeService(t, { timeMs: 5_000 });
       const { session, ...order } = await placeWithSession();
