@@ -1,14 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { lineForEyes } from '../src/log.js';
 import { eventually } from './support/eventually.js';
+import { givenDirectory } from './support/directories.js';
 
 const run = promisify(execFile);
 const log = new URL('../src/log.js', import.meta.url).href;
@@ -89,8 +89,7 @@ async function inShell(
 const runScript = '"$NODE" --input-type=module --eval "$SCRIPT"';
 
 test('A file gets every line whole and in order, also at the end of a process that does not flush', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'stowage-log-'));
-  t.teardown(() => rm(directory, { recursive: true }));
+  const directory = givenDirectory(t);
   const file = join(directory, 'log');
   const script = `for (let n = 0; n < 500; n += 1) logger.info(String(n)); await flush(); logger.info('a'); logger.info('b');`;
   for (const end of ['', 'process.exit(0);']) {
@@ -157,8 +156,7 @@ test('A log that takes lines again after a stall tells how many were lost', asyn
 for (const level of ['info', 'fatal'])
   test(`A file that takes lines again gets the count of the lost ones on a line, at the level ${level}`, async (t) => {
     // Given a log that has reached the limit of its file in the middle of a line
-    const directory = await mkdtemp(join(tmpdir(), 'stowage-log-'));
-    t.teardown(() => rm(directory, { recursive: true }));
+    const directory = givenDirectory(t);
     const file = join(directory, 'log');
     const script = `for (let n = 0; n < 100; n += 1) logger.fatal('x'.repeat(100));
     setTimeout(() => process.stderr.write('written'), 700); setTimeout(() => 0, 60_000);`;

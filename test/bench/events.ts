@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { projectCodec, type ProjectEvent } from '../../src/areas/projects/domain/project/events.js';
+import { metadataOf } from '../support/examples/metadata.js';
 
 /** Makes an event of a few hundred bytes, which is the usual size. */
 export function makeEvent(event: ProjectEvent): NewEvent {
@@ -9,13 +10,7 @@ export function makeEvent(event: ProjectEvent): NewEvent {
   return {
     id: randomUUID(),
     ...projectCodec.encode(event),
-    metadata: {
-      command_id: commandId,
-      causation_id: commandId,
-      correlation_id: commandId,
-      actor: `user:${commandId}`,
-      time: '2026-01-02T03:04:05.000Z',
-    },
+    metadata: metadataOf(commandId, `user:${commandId}`),
   };
 }
 

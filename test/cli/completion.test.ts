@@ -1,7 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import test from 'ava';
-import { makeDataDirectory, runCli } from '../support/servers/service-process.js';
+import test, { type ExecutionContext } from 'ava';
+import { runCli } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/directories.js';
 
 const run = promisify(execFile);
 
@@ -10,15 +11,10 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['-c', 'exit 0']).status === 0;
 }
 
-async function scriptOf(shell: string): Promise<string> {
-  const directory = await makeDataDirectory();
-  try {
-    const { code, stdout, stderr } = await runCli(directory.path, ['completion', shell]);
-    if (code !== 0) throw new Error(stderr);
-    return stdout;
-  } finally {
-    await directory.remove();
-  }
+async function scriptOf(t: ExecutionContext, shell: string): Promise<string> {
+  const { code, stdout, stderr } = await runCli(givenDirectory(t), ['completion', shell]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
 }
 
 test('Bash completes commands, and the options of the command that is typed', async (t) => {
@@ -26,7 +22,7 @@ test('Bash completes commands, and the options of the command that is typed', as
     t.pass('no bash on this machine');
     return;
   }
-  const script = await scriptOf('bash');
+  const script = await scriptOf(t, 'bash');
   const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
     const set = `COMP_WORDS=(stowage "$@"); COMP_CWORD=${words.length}; _stowage; printf '%s\n' "\${COMPREPLY[@]}"`;
     const { stdout } = await run('bash', ['-c', `${script}\n${set}`, 'bash', ...words]);
@@ -41,7 +37,7 @@ test('Bash completes commands, and the options of the command that is typed', as
 
 for (const shell of ['zsh', 'fish']) {
   test(`The script for ${shell} is one that ${shell} can read`, async (t) => {
-    const script = await scriptOf(shell);
+    const script = await scriptOf(t, shell);
     t.regex(script, /" user" *\)|case " user"/);
     if (!has(shell)) {
       t.log(`no ${shell} on this machine; its parser has not read the script`);
@@ -53,7 +49,7 @@ for (const shell of ['zsh', 'fish']) {
 }
 
 test('In fish, a command with commands below it offers no files, and a command that takes a folder does', async (t) => {
-  const script = await scriptOf('fish');
+  const script = await scriptOf(t, 'fish');
   t.regex(script, /complete -c stowage -f -n/);
   if (!has('fish')) {
     t.log('no fish on this machine; it has not run the script');
@@ -68,9 +64,7 @@ test('In fish, a command with commands below it offers no files, and a command t
 });
 
 test('Another shell is a wrong usage, which --json reports as JSON', async (t) => {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const { code, stderr } = await runCli(directory.path, ['completion', 'tcsh', '--json']);
+  const { code, stderr } = await runCli(givenDirectory(t), ['completion', 'tcsh', '--json']);
   t.is(code, 2);
   t.is((JSON.parse(stderr) as { code: string }).code, 'usage');
 });

@@ -1,9 +1,9 @@
 /* Tests how clients/typescript takes lost replies, sign-ins during a refresh, and parts that a bucket refuses. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { makeStowageClient, must, type StowageClient, StowageError, uploadFile } from '#client';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
+import { serve } from '../support/servers/loopback.js';
 
 /** A promise that the test resolves. */
 function makeLater<Value>() {
@@ -55,16 +55,6 @@ function givenExpired(refreshes: readonly Refresh[], url = 'http://service.test'
   return { client, bearers, bodies };
 }
 
-async function listen(t: ExecutionContext, handler: RequestListener): Promise<string> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const read = ({ api }: StowageClient) => must(api.GET('/api/v1/projects', { params: { query: {} } }));
 
 const lost: Refresh = () => Promise.reject(new TypeError('fetch failed'));
@@ -98,7 +88,7 @@ for (const [words, first] of [
 
 test('A refresh without a reply is repeated after 3 s', async (t) => {
   // Given a server that accepts requests and never answers
-  const url = await listen(t, (request) => request.resume());
+  const url = await serve(t, (request) => request.resume());
   const { client, bodies } = givenExpired([fetch, () => Promise.resolve(refreshed('second'))], url);
   await read(client);
   t.is(bodies.length, 2);
@@ -141,7 +131,7 @@ for (const [words, reply] of [
 test('After one part has failed for good, the other parts end', async (t) => {
   const seen = new Map<string, IncomingMessage>();
   const second = makeLater<IncomingMessage>();
-  const origin = await listen(t, (request, response) => {
+  const origin = await serve(t, (request, response) => {
     const path = request.url ?? '';
     seen.set(path, request);
     request.resume();

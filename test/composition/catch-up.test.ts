@@ -17,19 +17,13 @@ import { fillMixedLog } from '../support/given/mixed-log.js';
 import { givenDirectory, makeDirectory, openStores } from '../support/servers/embedded-directory.js';
 import { storedDocuments } from '../support/kernel/world.js';
 import { loadCheckpoint, makeSaveCheckpoint } from '../../src/event-sourcing/ports/records.js';
+import { metadataOf } from '../support/examples/metadata.js';
 
 const users = `${usersProjection.name}@${usersProjection.version}.1`;
 
 const events = 1_500;
 const streamPrefix = 'stowage.';
 const unreadable = 'project-019b7d00-0000-7000-8000-000000000000';
-const metadata = {
-  command_id: 'c',
-  causation_id: 'c',
-  correlation_id: 'c',
-  actor: 'operator',
-  time: '2026-01-02T03:04:05.000Z',
-};
 const noSignal = new AbortController().signal;
 
 const template = makeDirectory();
@@ -43,7 +37,7 @@ test.before(async () => {
       id: '019b7d00-0000-7000-8000-000000000001',
       type: 'ProjectPainted',
       data: {},
-      metadata,
+      metadata: metadataOf('c'),
     },
   ]);
   await stores.close();

@@ -2,22 +2,16 @@ import test from 'ava';
 import { StreamDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { eventually } from '../support/eventually.js';
-import { keyEnvironment, makeDataDirectory } from '../support/servers/service-process.js';
+import { keyEnvironment } from '../support/servers/service-process.js';
 import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/server.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 test('The metrics of a service count a stream that its reader of the log, or a read, finds damaged', async (t) => {
   // Given a service with its log in EventStoreDB
   const server = await startEventStoreDbServer();
-  const directory = await makeDataDirectory();
-  const service = await startInProcess({
-    directory: directory.path,
+  t.teardown(() => server.close());
+  const service = await givenInProcess(t, {
     environment: { ...keyEnvironment, EVENTSTOREDB_URL: server.url },
-  });
-  t.teardown(async () => {
-    await service.close();
-    await server.close();
-    await directory.remove();
   });
   const { eventStore } = service.services;
   const count = async (): Promise<number> =>

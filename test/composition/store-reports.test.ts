@@ -1,7 +1,5 @@
 import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { levelOf, makeReportStore } from '../../src/composition/opening/store-reports.js';
@@ -9,6 +7,7 @@ import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openEventStoreDb } from '../../src/stores/eventstoredb/event-store.js';
 import { makeSeededRandom, makeTestClock, realClock } from '../support/fakes/clock.js';
+import { listen } from '../support/servers/loopback.js';
 
 function given() {
   const logged: { readonly level: number; readonly msg: string; readonly reason?: string }[] = [];
@@ -44,10 +43,8 @@ test('Each change of a store is a line of the log and a sentence at the terminal
 
 /** Returns the error of a read from a web server at the address of the log. */
 async function failureAt(t: ExecutionContext, urlOf: (port: number) => string): Promise<Error> {
-  const web = createServer((_request, response) => response.end('a web page')).listen(0, '127.0.0.1');
-  t.teardown(() => web.close());
-  await once(web, 'listening');
-  const url = urlOf((web.address() as AddressInfo).port);
+  const web = createServer((_request, response) => response.end('a web page'));
+  const url = urlOf(await listen(t, web));
   const limits = { callMs: 120_000 };
   const random = makeSeededRandom(1);
   const store = openEventStoreDb({ url, streamPrefix: 'x.', clock: realClock, random, limits });

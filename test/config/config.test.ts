@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigProblem, readConfig } from '../../src/config/config.js';
+import { givenDirectory } from '../support/directories.js';
 
 test('An empty environment gives the defaults of one machine', (t) => {
   const config = readConfig({});
@@ -27,10 +27,7 @@ test('An empty variable counts as not set', (t) => {
 });
 
 test('A file with secrets that every user of the machine may read is named', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'config-'));
-  t.teardown(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = givenDirectory(t);
   const [open, closed] = [join(folder, 'open'), join(folder, 'closed')];
   writeFileSync(open, 'smtp://user:canary@mail.example.org', { mode: 0o644 });
   writeFileSync(closed, 'secret-of-agents', { mode: 0o640 });
@@ -94,10 +91,7 @@ test('The error names every problem at once and contains no secret', (t) => {
 });
 
 test('A secret in a file is read again at each use', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const file = join(directory, 'secret');
   writeFileSync(file, 'one-long-agent-secret\n');
   const config = readConfig({ NODE_AGENT_SECRET_FILE: file });
@@ -172,10 +166,7 @@ test('An agent secret of fewer than 16 characters stops the start, and the error
 });
 
 test('The URLs of the servers contain passwords, so they may be in files, and they are validated there too', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const [log, documents] = [join(directory, 'log'), join(directory, 'documents')];
   writeFileSync(log, 'esdb://admin:changeit@log.example.org:2113\n');
   writeFileSync(documents, 'mongodb://app:changeit@documents.example.org\n');
@@ -190,10 +181,7 @@ test('The URLs of the servers contain passwords, so they may be in files, and th
 });
 
 test('Limits are read from a file and validated', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const file = join(directory, 'limits.json');
   writeFileSync(file, '{"register": {"limit": 5, "seconds": 60}}');
   t.deepEqual(readConfig({ LIMITS_FILE: file }).limits, { register: { limit: 5, seconds: 60 } });
@@ -202,10 +190,7 @@ test('Limits are read from a file and validated', (t) => {
 });
 
 test('Plans are read from a file and validated, or are the two built-in ones', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const file = join(directory, 'plans.json');
   const plan = { id: 'big', name: 'Big', prices: { EUR: 100 }, grants: { capacity_bytes: 5 } };
   const plansOf = (plans: unknown) => {
@@ -341,10 +326,7 @@ test('Only a development start on this machine accepts SMTP_URL=log:, and the er
 });
 
 test('A connection string in a file also keeps mails out of the log', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-config-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const file = join(directory, 'log');
   writeFileSync(file, 'esdb://localhost:2113\n');
   t.throws(() => readConfig({ SMTP_URL: 'log:', EVENTSTOREDB_URL_FILE: file }), {

@@ -10,16 +10,10 @@ import {
   maxAppendBytes,
   maxEventBytes,
 } from '../../src/event-sourcing/ports/event-store.js';
-import { type EventStoreHarness, makeEvent, makeEvents, uniqueStream } from './event-store-fixtures.js';
+import { type StoresUnderTest, makeEvent, makeEvents, uniqueStream } from './event-store-fixtures.js';
 
 /** Tests streams: revisions, guarded and repeated appends, sizes, and the results of reads. */
-export function eventStoreAppendContract(
-  test: TestFn,
-  deps: {
-    readonly harness: () => EventStoreHarness;
-    readonly makeStore: () => Promise<EventStoreHarness>;
-  },
-): void {
+export function eventStoreAppendContract(test: TestFn, deps: StoresUnderTest): void {
   const store = () => deps.harness().store;
 
   test('An absent stream reads as empty', async (t) => {
@@ -194,8 +188,7 @@ export function eventStoreAppendContract(
   });
 
   test('An acknowledged append is stored after the store was closed and opened again, and can be repeated', async (t) => {
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
+    const own = await deps.givenOwn(t);
     const stream = uniqueStream();
     const events = makeEvents(3);
     const appended = await own.store.append(stream, 'no-stream', events);
@@ -209,8 +202,7 @@ export function eventStoreAppendContract(
   });
 
   test('Closing the store settles the pending appends, and each acknowledged one is written', async (t) => {
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
+    const own = await deps.givenOwn(t);
     const streams = Array.from({ length: 20 }, () => uniqueStream());
     const asked = streams.map((stream) => own.store.append(stream, 'no-stream', makeEvents(2)));
     const [results, reopened] = await Promise.all([Promise.allSettled(asked), own.reopen()]);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import type {
   JsonObject,
   LogEvent,
@@ -19,6 +20,12 @@ export interface EventStoreHarness {
   readonly pageBytes?: number;
   /** Whether the store writes further events in the transaction of an append. */
   readonly writesFurther?: boolean;
+}
+
+/** The store that the tests of a contract share, and stores for one test, which closes them. */
+export interface StoresUnderTest {
+  readonly harness: () => EventStoreHarness;
+  readonly givenOwn: (t: ExecutionContext) => Promise<EventStoreHarness>;
 }
 
 /** Makes an event with fixed metadata, so that a test gives only the fields that it checks. */

@@ -6,7 +6,7 @@ import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { eventBytes } from '../../src/event-sourcing/feeding/read-log.js';
 import { logPageBytesMax, type EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import {
-  type EventStoreHarness,
+  type StoresUnderTest,
   eventsOf,
   follow,
   makeEvent,
@@ -16,13 +16,7 @@ import {
 } from './event-store-fixtures.js';
 
 /** Tests the whole log: order, positions, pages, foreign streams and subscriptions. */
-export function eventStoreLogContract(
-  test: TestFn,
-  deps: {
-    readonly harness: () => EventStoreHarness;
-    readonly makeStore: () => Promise<EventStoreHarness>;
-  },
-): void {
+export function eventStoreLogContract(test: TestFn, deps: StoresUnderTest): void {
   const store = () => deps.harness().store;
 
   test('The log has one id, which is not empty', async (t) => {
@@ -90,9 +84,7 @@ export function eventStoreLogContract(
   test('Pages of any size contain the same events, and each page begins after the cursor of the previous one', async (t) => {
     // A separate log, where the store can have one: otherwise a read with a limit of 1 needs thousands of pages for the
     // events of the other tests.
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
-    const { store } = own;
+    const { store } = await deps.givenOwn(t);
     const stream = uniqueStream();
     const before = await store.head();
     await store.append(stream, 'no-stream', makeEvents(7));
@@ -111,9 +103,7 @@ export function eventStoreLogContract(
 
   test('Pages of large events say their size and lack no event, and a read of their stream returns all of them', async (t) => {
     // A separate log, for the same reason as above.
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
-    const { store } = own;
+    const { store, ...own } = await deps.givenOwn(t);
     const stream = uniqueStream();
     const before = await store.head();
     const pageBytes = own.pageBytes ?? logPageBytesMax;
@@ -153,9 +143,7 @@ export function eventStoreLogContract(
 
   test('Reads leave out streams without the prefix, but the cursor and the head pass them', async (t) => {
     // A separate log, for the same reason as above.
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
-    const { store } = own;
+    const { store, ...own } = await deps.givenOwn(t);
     const stream = uniqueStream();
     const before = await store.head();
     await store.append(stream, 'no-stream', makeEvents(1));
@@ -173,8 +161,7 @@ export function eventStoreLogContract(
   });
 
   test('Positions and order are the same after the store was closed and opened again', async (t) => {
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
+    const own = await deps.givenOwn(t);
     const [one, two] = [uniqueStream(), uniqueStream()];
     const before = await own.store.head();
     await own.store.append(one, 'no-stream', makeEvents(3));
@@ -189,8 +176,7 @@ export function eventStoreLogContract(
 
   test('Reads and subscriptions refuse a log that ends before a position that it had reached', async (t) => {
     // A separate store, because a store that has found damage may refuse all further calls.
-    const own = await deps.makeStore();
-    t.teardown(() => own.close());
+    const own = await deps.givenOwn(t);
     await own.store.append(uniqueStream(), 'no-stream', makeEvents(2));
     // Changes the last zero before the first other digit, so the position is larger than the head.
     const beyond = ((await own.store.head()) ?? '').replace(/0(?=[1-9])/, '1');

@@ -1,4 +1,4 @@
-import type { TestFn } from 'ava';
+import type { ExecutionContext, TestFn } from 'ava';
 import { eventStoreAppendContract } from './event-store-append.js';
 import type { EventStoreHarness } from './event-store-fixtures.js';
 import { eventStoreLogContract } from './event-store-log.js';
@@ -25,6 +25,11 @@ export function eventStoreContract(test: TestFn, openStore: () => Promise<EventS
   test.after.always(async () => {
     await shared?.close();
   });
-  eventStoreAppendContract(test, { harness, makeStore });
-  eventStoreLogContract(test, { harness, makeStore });
+  const givenOwn = async (t: ExecutionContext): Promise<EventStoreHarness> => {
+    const own = await makeStore();
+    t.teardown(() => own.close());
+    return own;
+  };
+  eventStoreAppendContract(test, { harness, givenOwn });
+  eventStoreLogContract(test, { harness, givenOwn });
 }

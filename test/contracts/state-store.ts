@@ -12,7 +12,7 @@ import { type SettableClock, settableClock } from '../support/fakes/settable-clo
  * a used store without the records that other tests left. Expired records may stay in it, because the clock of each
  * test begins after all times that earlier tests set.
  */
-export type MakeStateStore = (t: ExecutionContext, clock: Clock) => Promise<StateStore>;
+type MakeStateStore = (t: ExecutionContext, clock: Clock) => Promise<StateStore>;
 
 /** The contract of the StateStore port: each sentence of its comments is a test. */
 export function stateStoreContract(test: TestFn, makeStore: MakeStateStore): void {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -109,10 +108,7 @@ test(`${rotations} rotations of the audit key let each polled checkpoint verify 
   t.true(sizes.length > rotations / 4);
 
   // And the program verifies the live log with the last key alone
-  const files = mkdtempSync(join(tmpdir(), 'stowage-auditor-'));
-  t.teardown(() => {
-    rmSync(files, { recursive: true });
-  });
+  const files = givenDirectory(t);
   await client.post('/api/v1/projects', { name: 'The last one' }, writer.headers);
   const [last = ''] = await vkeys();
   writeFileSync(join(files, 'auditor.vkey'), `${last}\n`);

@@ -3,8 +3,7 @@
  * tampered with. A failure prints the number of the attempt, which gives its seed.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -19,6 +18,7 @@ import {
 import { givenTamperBase, type TamperBase, tamperings } from '../support/audit/tamperings.js';
 import { packageFile } from '../../src/package-files.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
+import { givenDirectory } from '../support/directories.js';
 
 /* DEEP_SEED=<printed> replays a run. A DEEP_BUDGET above 1 multiplies the tamperings: 34 makes 100,000. */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
@@ -134,10 +134,7 @@ test('The program ends with 1 on tampered exports in folders, and with 0 on inta
   t.timeout(20 * 60_000);
   t.log(`DEEP_SEED=${seed}`);
   const program = fileURLToPath(packageFile('dist/verify.js'));
-  const root = mkdtempSync(join(tmpdir(), 'audit-tampering-'));
-  t.teardown(() => {
-    rmSync(root, { recursive: true });
-  });
+  const root = givenDirectory(t);
   const key = join(root, 'log.vkey');
   writeFileSync(key, `${keys}\n`);
   const verify = (folder: string): Promise<{ readonly code: unknown; readonly text: string }> =>

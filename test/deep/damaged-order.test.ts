@@ -8,6 +8,7 @@ import { startEventStoreDbServer } from '../support/servers/eventstoredb-server/
 import { startInProcess } from '../support/servers/service-in-process.js';
 import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
+import { metadataOf } from '../support/examples/metadata.js';
 
 const planBytes = 107_374_182_400;
 const orderReactions = ['fulfil-orders'];
@@ -53,11 +54,9 @@ async function given(t: ExecutionContext) {
 
 /** An event that only a later version knows. */
 function unknownEvent(id: string): ProposedEvent {
-  const ids = { command_id: id, causation_id: id, correlation_id: id };
-  const metadata = { ...ids, actor: 'operator', time: '2026-01-01T00:00:00.000Z' };
   return {
     ...{ id, type: 'OrderGilded', contentType: 'application/json', data: Buffer.from('{}') },
-    metadata: Buffer.from(JSON.stringify(metadata)),
+    metadata: Buffer.from(JSON.stringify(metadataOf(id))),
   };
 }
 

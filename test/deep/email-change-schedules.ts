@@ -101,9 +101,9 @@ const worst: Weather = { crash: 0.03, refuse: 0.05, loseAcknowledgement: 0.2, de
  */
 export async function runEmailChangeSchedule(
   seed: number,
-  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
+  { tally, sabotage = (handler) => handler }: ScheduleOptions,
 ): Promise<string | null> {
-  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
+  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally });
   const { random, chance, count, pick, nextContext: contextNow } = simulation;
   const confirmed: Confirmed[] = [];
 
@@ -111,15 +111,15 @@ export async function runEmailChangeSchedule(
   for (const email of ownAddresses) {
     const context = contextNow();
     userIds.push(derivedId(context, 'user'));
-    startProcess(`registration of ${email}`, (process) => process.register(registrationOf(email), context));
+    startProcess((process) => process.register(registrationOf(email), context));
   }
   await simulation.run();
 
   const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
   const clients = 2 + Math.floor(random() * 4);
-  for (let index = 0; index < clients; index += 1) startClient(`client ${String(index + 1)}`);
-  if (chance(0.5)) startReactor('reactor');
+  for (let index = 0; index < clients; index += 1) startClient();
+  if (chance(0.5)) startReactor();
   await simulation.run();
   const during = judgeAddresses(await simulation.events(), userIds);
   if (during !== null) return during;
@@ -129,7 +129,7 @@ export async function runEmailChangeSchedule(
   for (let round = 0; round < 3; round += 1) {
     // No former address can be put back any more.
     if (round > 0) simulation.advance(revertibleMs);
-    startReactor('last reactor');
+    startReactor();
     await simulation.run();
   }
   const log = await simulation.events();
@@ -137,19 +137,19 @@ export async function runEmailChangeSchedule(
   if (log.some(({ type }) => type === 'FormerAddressLapsed')) count('lapsed');
   return judgeAddresses(log, userIds) ?? judgeRest(log, confirmed);
 
-  function startClient(name: string): void {
+  function startClient(): void {
     const email = pick(chance(0.3) ? ownAddresses : freeAddresses);
     if (chance(0.25)) {
-      startTries(name, (process, context) => process.register(registrationOf(email), context));
+      startTries((process, context) => process.register(registrationOf(email), context));
     } else if (chance(0.2)) {
       const userId = pick(userIds);
-      startTries(name, (process, _context, clock) => undo(process, userId, clock));
+      startTries((process, _context, clock) => undo(process, userId, clock));
     } else if (chance(0.05)) {
       const userId = pick(userIds);
-      startTries(name, (process, context) => erase(process, userId, context));
+      startTries((process, context) => erase(process, userId, context));
     } else {
       const userId = userIds[chance(0.7) ? 0 : 1] ?? '';
-      startTries(name, (process, context, clock) => change(process, { userId, email }, context, clock));
+      startTries((process, context, clock) => change(process, { userId, email }, context, clock));
     }
   }
 
@@ -200,8 +200,8 @@ export async function runEmailChangeSchedule(
   }
 
   /** Runs the reactions in the order of the log, as their runner does. */
-  function startReactor(name: string): void {
-    startProcess(name, async ({ reactions }) => {
+  function startReactor(): void {
+    startProcess(async ({ reactions }) => {
       for (const event of await simulation.events()) {
         for (const reaction of reactions) {
           const seen = eventFor(reaction, event);
@@ -215,7 +215,6 @@ export async function runEmailChangeSchedule(
 
   /** Repeats a command after a crash or a failure in another process, at times. */
   function startTries(
-    name: string,
     work: (process: UseCases, context: CommandContext, clock: SimulatedProcess['clock']) => Promise<unknown>,
   ): void {
     const context = contextNow();
@@ -223,17 +222,12 @@ export async function runEmailChangeSchedule(
       const again = (): void => {
         if (number < 3 && chance(0.5)) startTry(number + 1);
       };
-      startProcess(
-        `${name} (try ${String(number)})`,
-        (process, { clock }) => work(process, context, clock),
-        again,
-      );
+      startProcess((process, { clock }) => work(process, context, clock), again);
     };
     startTry(1);
   }
 
   function startProcess(
-    name: string,
     work: (process: UseCases, simulated: SimulatedProcess) => Promise<unknown>,
     again: () => void = () => undefined,
   ): void {
@@ -247,7 +241,7 @@ export async function runEmailChangeSchedule(
         else throw error;
       }
     };
-    simulation.start(name, main, { skewMs: 0, onCrash: again });
+    simulation.start(main, { skewMs: 0, onCrash: again });
   }
 }
 

@@ -19,7 +19,7 @@ import { eventually } from '../support/eventually.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { givenService, givenDirectory, runCli } from '../support/servers/service-process.js';
 import { operateOn } from '../support/servers/operate-on.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 import { settableClock } from '../support/fakes/settable-clock.js';
 import { newestIssue } from '../support/examples/login-code.js';
 
@@ -92,8 +92,7 @@ test('The rotation of every ring signs no user out and loses no sealed value', a
 
 test('A code that was mailed before a rotation signs in after it, and the next code has the new key', async (t) => {
   // Given a mailed code
-  const smtp = await startSmtpServer();
-  t.teardown(() => smtp.close());
+  const smtp = await givenSmtpServer(t);
   const clock = settableClock();
   const environment = { SMTP_URL: smtp.url };
   const service = await givenInProcess(t, { clock, environment });

@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { eventually } from '../support/eventually.js';
+import { aroundCalls } from '../support/fakes/around-calls.js';
 import { appendAssets } from '../support/given/append-assets.js';
 import { makeServiceClient, type ServiceReply, signedIn, textOf } from '../support/clients/service-client.js';
 import { givenDirectory, openStores } from '../support/servers/embedded-directory.js';
@@ -79,24 +80,16 @@ async function start(t: ExecutionContext) {
   t.teardown(() => opened.close());
   let [calls, returned, bytes] = [0, 0, 0];
   const counting = <Store extends object>(store: Store): Store =>
-    new Proxy<Store>(
-      { ...store },
-      {
-        get(target, key) {
-          const member: unknown = Reflect.get(target, key);
-          if (typeof member !== 'function' || !counted.has(String(key))) return member;
-          return async (...given: unknown[]): Promise<unknown> => {
-            const result: unknown = await Reflect.apply(member, target, given);
-            calls += 1;
-            returned += Array.isArray(result) ? result.length : 1;
-            bytes += JSON.stringify(result, (_, value: unknown) =>
-              typeof value === 'bigint' ? String(value) : value,
-            ).length;
-            return result;
-          };
-        },
-      },
-    );
+    aroundCalls({ ...store }, (name, run) => (counted.has(name) ? count(run) : run()));
+  const count = async (run: () => unknown): Promise<unknown> => {
+    const result = await run();
+    calls += 1;
+    returned += Array.isArray(result) ? result.length : 1;
+    bytes += JSON.stringify(result, (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    ).length;
+    return result;
+  };
   const stores = {
     ...opened,
     eventStore: counting(opened.eventStore),

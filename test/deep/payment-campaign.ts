@@ -28,7 +28,7 @@ import {
 } from './payment-orders.js';
 import { makePlatforms, type Platform, type PlatformMessage, type Platforms } from './payment-senders.js';
 
-export interface Campaign {
+interface Campaign {
   readonly seed: number;
   /** Acknowledged callbacks, repetitions included. */
   readonly deliveries: number;

@@ -102,9 +102,9 @@ const worst: Weather = { crash: 0.04, refuse: 0.1, loseAcknowledgement: 0.3, del
  */
 export async function runSchedule(
   seed: number,
-  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
+  { tally, sabotage = (handler) => handler }: ScheduleOptions,
 ): Promise<string | null> {
-  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
+  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally });
   const { random, chance } = simulation;
   const weather = chooseWeather(chance, worst);
   simulation.setWeather(weather);
@@ -143,7 +143,6 @@ export async function runSchedule(
     };
     const triedAtMs = simulation.nowMs();
     const skewMs = (random() * 2 - 1) * skewMsMax;
-    const name = `${operation.name} (try ${String(number)})`;
     if (number === 1 && weather !== calm && chance(0.05)) {
       operation.doubled = true;
       startTry(operation, 2);
@@ -154,16 +153,15 @@ export async function runSchedule(
           digests,
           users,
         }).register(input, operation.context);
-        if (user.id !== operation.userId) throw new Error(`${name} got another user`);
+        if (user.id !== operation.userId) throw new Error(`${operation.name} got another user`);
         finish(operation, 'success', triedAtMs);
       } catch (error) {
         if (isRejection<UseCaseRejection>(error, 'email_taken')) finish(operation, 'taken', triedAtMs);
         else if (error instanceof StoreUnavailable || error instanceof Overloaded) again();
         else throw error;
       }
-      simulation.trace(`${name} ends; ${operation.outcome}`);
     };
-    simulation.start(name, main, { skewMs, onCrash: again });
+    simulation.start(main, { skewMs, onCrash: again });
   }
 
   function finish(operation: Operation, outcome: 'success' | 'taken', triedAtMs: number): void {

@@ -1,6 +1,5 @@
 import type { Clock, Random } from '../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../src/event-sourcing/deciding/command-handler.js';
-import type { NewEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
@@ -45,12 +44,6 @@ interface Turn {
   readonly resume: () => void;
 }
 
-/** A write that its caller has given up. */
-interface Delayed {
-  readonly what: string;
-  readonly apply: () => Promise<unknown>;
-}
-
 /** The stores and the clock of a simulated process. */
 export interface SimulatedProcess {
   readonly eventStore: EventStore;
@@ -68,7 +61,6 @@ export type Sabotage = (handler: CommandHandler) => CommandHandler;
 export interface ScheduleOptions {
   readonly tally: Tally;
   readonly sabotage?: Sabotage;
-  readonly traceTo?: ((line: string) => void) | null;
 }
 
 export interface Simulation {
@@ -87,14 +79,12 @@ export interface Simulation {
   /** Counts an event by its name in the tally. */
   readonly count: (what: string) => void;
   readonly pick: <Item>(items: readonly Item[]) => Item;
-  trace(text: string): void;
   readonly chance: (probability: number) => boolean;
   /**
    * Starts a process, which waits for its first turn.
    * @param onCrash called when the process has stopped for good
    */
   start(
-    name: string,
     main: (process: SimulatedProcess) => Promise<void>,
     options: { readonly skewMs: number; readonly onCrash: () => void },
   ): void;
@@ -110,13 +100,8 @@ const longPauseMs = 61_000;
  * Simulates processes over one event store and one read-model store. A seeded scheduler interleaves them at every call
  * and moves the clock. At any moment one process runs, and all others wait for their turn.
  */
-export function makeSimulation(deps: {
-  readonly random: Random;
-  readonly tally: Tally;
-  /** Receives a trace for a person. Null: no trace. */
-  readonly traceTo: ((line: string) => void) | null;
-}): Simulation {
-  const { random, tally, traceTo } = deps;
+export function makeSimulation(deps: { readonly random: Random; readonly tally: Tally }): Simulation {
+  const { random, tally } = deps;
   let now = Date.parse('2026-01-02T03:04:05.000Z');
   let steps = 0;
   let commands = 0;
@@ -124,14 +109,14 @@ export function makeSimulation(deps: {
   let wake: () => void = () => undefined;
   let broken: unknown = null;
   const waiting: Turn[] = [];
-  const delayed: Delayed[] = [];
+  /** Writes that their callers have given up. */
+  const delayed: (() => Promise<unknown>)[] = [];
   const storeClock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
   const store = makeMemoryEventStore({ clock: storeClock, random });
   const documents = makeMemoryReadModelStore();
 
   const chance = (probability: number): boolean => probability > 0 && random() < probability;
   const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
-  const trace = (text: string): void => traceTo?.(`${String(steps)} @${String(now % 10_000_000)} ${text}`);
 
   return {
     store,
@@ -146,7 +131,6 @@ export function makeSimulation(deps: {
     events: async () => (await store.readAll({ after: null, limit: 1_000 })).events,
     count,
     pick: (items) => pick(random, items),
-    trace,
     chance,
     start,
     run,
@@ -156,7 +140,6 @@ export function makeSimulation(deps: {
   };
 
   function start(
-    name: string,
     main: (process: SimulatedProcess) => Promise<void>,
     { skewMs, onCrash }: { readonly skewMs: number; readonly onCrash: () => void },
   ): void {
@@ -166,7 +149,6 @@ export function makeSimulation(deps: {
         wake();
       });
     const crash = (when: string): Promise<never> => {
-      trace(`${name} crashes ${when}`);
       count(`crash ${when}`);
       onCrash();
       wake();
@@ -193,13 +175,10 @@ export function makeSimulation(deps: {
         if (chance(weather.crash)) await crash('before an append');
         if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
         if (chance(weather.delay)) {
-          const what = `${describe(events)} to ${stream} after ${String(expected)}`;
-          trace(`${name} gives up on ${what}, which is still under way`);
-          delayed.push({ what, apply: () => store.append(stream, expected, events) });
+          delayed.push(() => store.append(stream, expected, events));
           throw new OutcomeUnknown('simulated');
         }
         const appended = await store.append(stream, expected, events);
-        trace(`${name} appends ${describe(events)} to ${stream} after ${String(expected)}`);
         // Other processes may act between the effect and its acknowledgement.
         await turn();
         if (chance(weather.crash)) await crash('after an append');
@@ -222,14 +201,10 @@ export function makeSimulation(deps: {
         if (chance(weather.crash)) await crash('before a document');
         if (chance(weather.refuse)) throw new StoreUnavailable('simulated');
         if (chance(weather.delay)) {
-          const what = `documents of ${collection}`;
-          trace(`${name} gives up on ${what}`);
-          delayed.push({ what, apply: () => documents.write(collection, writes) });
+          delayed.push(() => documents.write(collection, writes));
           throw new OutcomeUnknown('simulated');
         }
-        const outcomes = await documents.write(collection, writes);
-        trace(`${name} writes ${collection}: ${outcomes.join(', ')}`);
-        return outcomes;
+        return documents.write(collection, writes);
       },
     };
     // A start does not wake the scheduler, because the caller is still running.
@@ -267,18 +242,13 @@ export function makeSimulation(deps: {
   function applyDelayed(): void {
     const [write] = delayed.splice(Math.floor(random() * delayed.length), 1);
     if (write === undefined || chance(0.3)) return;
-    void write.apply().then(
+    void write().then(
       () => {
-        trace(`late: ${write.what}`);
         count('late write');
       },
       () => undefined,
     );
   }
-}
-
-function describe(events: readonly NewEvent[]): string {
-  return events.map(({ type }) => type).join(', ');
 }
 
 /** Returns whether a command of any aggregate has a type. */

@@ -41,9 +41,9 @@ const worst: Weather = { crash: 0.02, refuse: 0.06, loseAcknowledgement: 0.2, de
  */
 export async function runSchedule(
   seed: number,
-  { tally, sabotage = (handler) => handler, traceTo = null }: ScheduleOptions,
+  { tally, sabotage = (handler) => handler }: ScheduleOptions,
 ): Promise<string | null> {
-  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally, traceTo });
+  const simulation = makeSimulation({ random: makeSeededRandom(seed), tally });
   const { random, chance, pick, nextContext: makeContext } = simulation;
   const world = await makeSessionWorld(simulation, sabotage);
   const attempts: Attempt[] = [];
@@ -62,7 +62,6 @@ export async function runSchedule(
   function plan(kind: Kind, client: Client): void {
     const waits = Math.floor(random() * 25);
     simulation.start(
-      `planning ${kind}`,
       async ({ clock }) => {
         for (let wait = 0; wait < waits; wait += 1) await clock.sleep(0);
         begin(kind, client, client.token, 1);
@@ -86,9 +85,7 @@ export async function runSchedule(
     };
     // The second attempt is a client that does not wait for its answer, or a thief.
     if (kind === 'refresh' && number === 1 && chance(0.3)) begin(kind, client, token, 2);
-    simulation.trace(`${attempt.name} by ${sessionId.slice(-4)} begins`);
     simulation.start(
-      attempt.name,
       async (process) => {
         try {
           attempt.answer = await ask({ kind, client, token }, world.process(process), context);
@@ -99,7 +96,6 @@ export async function runSchedule(
           if (attempt.outcome === 'unknown') again();
         }
         attempt.endedAt = simulation.step();
-        simulation.trace(`${attempt.name} ends: ${attempt.outcome}`);
         if (kind === 'refresh' && attempt.answer !== null && chance(0.4))
           begin(kind, client, attempt.answer, 1);
       },

@@ -2,19 +2,13 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { asObject, textOf } from '../support/clients/service-client.js';
-import {
-  makeDataDirectory,
-  runCli,
-  givenDirectory,
-  givenService,
-} from '../support/servers/service-process.js';
+import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('A command without a data directory fails with a sentence and makes none', async (t) => {
   // Given a path that does not exist, and an empty directory
-  const data = await makeDataDirectory();
-  t.teardown(() => data.remove());
-  const missing = join(data.path, 'missing');
-  const empty = join(data.path, 'empty');
+  const data = givenDirectory(t);
+  const missing = join(data, 'missing');
+  const empty = join(data, 'empty');
   mkdirSync(empty);
   for (const args of [
     ['node', 'list'],

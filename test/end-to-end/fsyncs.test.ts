@@ -18,6 +18,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openReader } from '../../src/stores/embedded/files/database.js';
 import { payOrder, placeOrder, standardEnvironment } from '../support/clients/standard-platform.js';
+import { suite } from '../support/suite.js';
 
 /* Counts the fsyncs of requests: each promise needs one, and more would cost a write its time (src/event-sourcing/README.md#append). */
 
@@ -58,10 +59,7 @@ async function given(t: ExecutionContext, options: { readonly withoutReactions?:
   return { ...service, client, headers, post, project, register };
 }
 
-if (straceMissing !== null) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip(`The fsyncs of requests are counted where strace works: ${straceMissing}`, () => undefined);
-} else {
+suite(test, straceMissing, 'The fsyncs of requests are counted where strace works', () => {
   test.serial(
     'A request makes as many fsyncs as its promises need, and shares them with others',
     async (t) => {
@@ -143,7 +141,7 @@ if (straceMissing !== null) {
       const request = () => (signed.pop() ?? (() => Promise.reject(new Error('all are sent'))))();
       await countRows(t, directory, [{ what: title, fsyncs, request }]);
     });
-}
+});
 
 async function countRows(
   t: ExecutionContext,

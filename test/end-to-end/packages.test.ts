@@ -6,11 +6,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import { eventually } from '../support/eventually.js';
 import { cpuMsOfGroup } from '../support/servers/process-costs.js';
-import { freePort, makeDataDirectory } from '../support/servers/service-process.js';
+import { freePort, givenDirectory } from '../support/servers/service-process.js';
 
 /* Builds the packages twice from the sources alone, installs them from their files into an empty folder, and uses them there. */
 
@@ -55,15 +55,9 @@ const digestsIn = (folder: string): Record<string, string> =>
     ]),
   );
 
-async function makeFolder(t: ExecutionContext): Promise<string> {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  return directory.path;
-}
-
 test('Two clean builds are equal, and their packages work where only Node is', async (t) => {
   // Given two clean builds in folders with other names
-  const homes = [await makeFolder(t), await makeFolder(t)] as const;
+  const homes = [givenDirectory(t), givenDirectory(t)] as const;
   await Promise.all(homes.map(copySources));
   const [one, other] = [await packClean(homes[0]), await packClean(homes[1])];
   const names = Object.keys(digestsIn(one));
@@ -75,7 +69,7 @@ test('Two clean builds are equal, and their packages work where only Node is', a
   );
 
   // When all are installed from their files into an empty folder
-  const home = await makeFolder(t);
+  const home = givenDirectory(t);
   const files = names.map((name) => join(one, name));
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', home, ...files], {
     cwd: home,

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
-import { totpCode } from '../support/fakes/authenticator-app.js';
+import { eventually } from '../support/eventually.js';
 import { appendEvents } from '../support/given/append-events.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
-import { asObject, textOf } from '../support/clients/service-client.js';
+import { addTotp, textOf } from '../support/clients/service-client.js';
 import { type SentCallback, signEpay, signStandard, signStripe } from '../support/clients/sign-callbacks.js';
 
 const secrets = {
@@ -134,16 +134,13 @@ test('Secrets of payment platforms, signatures and payers stand nowhere in clear
     [{ type: 'PlatformRoleGranted', data: { role: 'operator' } }],
     at,
   );
-  const enrolled = (await client.post('/api/v1/auth/2fa/totp', {}, operator)).json();
-  const code = totpCode(textOf(asObject(enrolled['data']), 'secret'), new Date());
-  t.is((await client.post('/api/v1/auth/2fa/totp/confirm', { code }, operator)).status, 200);
+  await addTotp(client, operator);
   const waiting = async (list: string): Promise<string> => {
-    const deadline = Date.now() + 60_000;
-    for (;;) {
+    const item = await eventually(`a payment in ${list}`, async () => {
       const { items } = (await watched.get(`/api/v1/admin/payments/${list}`, operator)).json();
-      const [item] = items as JsonObject[];
-      if (item !== undefined || Date.now() > deadline) return textOf(asObject(item), 'id');
-    }
+      return (items as JsonObject[])[0];
+    });
+    return textOf(item, 'id');
   };
   const decided = { held: await waiting('unmatched'), review: await waiting('review') };
   for (const which of ['held', 'review'] as const) {

@@ -32,7 +32,6 @@ const period = () => ({
 test('A payment whose callback was lost is found, and counts once', async (t) => {
   // Given an order that is paid without a callback, one that ended, one that waits, and one without a payment
   const { platform, service } = await givenWechatPayService(t);
-  const granted = await service.capacity();
   const [paid, ended, waiting, fresh] = [
     await service.place(),
     await service.place(),
@@ -51,13 +50,13 @@ test('A payment whose callback was lost is found, and counts once', async (t) =>
     payments: [{ provider: 'wechatpay', kind: 'paid', amount: 6_900 }],
   });
   await service.becomes(ended.path, 'expired');
-  await service.holds(granted + planBytes);
+  await service.holds(service.granted + planBytes);
 
   // When the lost callback comes after all, and the platform is asked again, then nothing changes
   t.is(await service.deliver(lost), 200);
   const again = await reconcilePayments({ provider: 'wechatpay', ...period() }, context());
   t.deepEqual(again, { asked: 4, reported: 0, failed: [], next: null });
-  t.is(await service.capacity(), granted + planBytes);
+  t.is(await service.capacity(), service.granted + planBytes);
   const { payments } = await service.read(paid.path);
   t.like(payments, [{ kind: 'paid' }]);
   t.is((payments as readonly unknown[]).length, 1);
@@ -122,7 +121,6 @@ test('Orders of another period or platform are not asked for', async (t) => {
 test('Once a day one process asks by itself, and tries again after a failure', async (t) => {
   // Given an order at Alipay that is paid without a notification, four unpaid ones, and two processes
   const { platform, service } = await givenAlipayService(t);
-  const granted = await service.capacity();
   const order = await service.place();
   await browse(textOf((await service.pay(order.path)).json(), 'url'));
   platform.pay(order.number);
@@ -153,7 +151,7 @@ test('Once a day one process asks by itself, and tries again after a failure', a
     [['alipay', { asked: 5, reported: 1 }]],
   );
   await service.becomes(order.path, 'fulfilled');
-  await service.holds(granted + planBytes);
+  await service.holds(service.granted + planBytes);
 
   // and the next time is a day later
   clock.advance(85_000_000);
@@ -185,7 +183,6 @@ const refundBy = (
 test('Refunds of paid orders whose callbacks were lost are found, and unknown ones wait for an operator', async (t) => {
   // given two paid orders: the service asked for refunds of the first, and the shop refunds the second in the console
   const { platform, service } = await givenWechatPayService(t);
-  const granted = await service.capacity();
   const [ours, theirs] = [await service.place(), await service.place()];
   for (const order of [ours, theirs]) {
     t.is((await service.pay(order.path)).status, 200);
@@ -227,7 +224,7 @@ test('Refunds of paid orders whose callbacks were lost are found, and unknown on
   platform.endRefund(ours.number, second, 'SUCCESS');
   t.like(await reconcile(), { asked: 2, reported: 1 });
   await service.becomes(ours.path, 'refunded');
-  await service.holds(granted + planBytes);
+  await service.holds(service.granted + planBytes);
   t.like(await reconcile(), { asked: 1, reported: 0 });
 });
 

@@ -30,7 +30,6 @@ async function start(t: ExecutionContext, pageMax?: number) {
 test('An approval, a refund and a dispute that PayPal’s callbacks did not report are found in its list', async (t) => {
   // given an approved order whose callback was lost, and a paid order with a lost refund
   const { paypal, service, placePaid, deliverUnsent, reconcile, written } = await start(t, 2);
-  const granted = await service.capacity();
   const [approved, refunded, disputed] = [await placePaid(), await placePaid(), await placePaid()];
   paypal.approve(approved.payment);
   for (const { payment, order } of [refunded, disputed]) {
@@ -50,7 +49,7 @@ test('An approval, a refund and a dispute that PayPal’s callbacks did not repo
   t.like(await service.becomes(refunded.order.path, 'partially_refunded'), { refunded_amount: 300 });
   await service.becomes(disputed.order.path, 'disputed');
   await deliverCaptured(approved.order.path);
-  await service.holds(granted + 2 * planBytes);
+  await service.holds(service.granted + 2 * planBytes);
 
   // when the lost callbacks come after all, and PayPal is asked again, then no order changes
   for (const callback of lost) t.is(await service.deliver(callback), 200);

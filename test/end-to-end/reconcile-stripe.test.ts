@@ -1,16 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';
-import { givenPayingService, planBytes } from '../support/platforms/paying-services.js';
-import { givenStripe, stripeKey, stripeSecret } from '../support/platforms/fake-stripe.js';
+import { planBytes } from '../support/platforms/paying-services.js';
+import { givenStripeService } from '../support/platforms/stripe-service.js';
 
-const environment = { PAYMENT_STRIPE_WEBHOOK_SECRETS: stripeSecret, PAYMENT_STRIPE_SECRET_KEY: stripeKey };
 const day = 86_400_000;
 
 /** A service that pays at Stripe. @param pageMax the items of a page of Stripe's lists */
 async function start(t: ExecutionContext, pageMax = 100) {
-  const stripe = await givenStripe(t, { pageMax });
-  const service = await givenPayingService(t, { provider: 'stripe', url: stripe.url, environment });
+  const { stripe, service, placeWithSession } = await givenStripeService(t, { pageMax });
   const { commands, stores } = service.services;
   let calls = 0;
   const reconcile = ({ days = 1, after = null }: { days?: number; after?: string | null } = {}) => {
@@ -19,24 +17,16 @@ async function start(t: ExecutionContext, pageMax = 100) {
     const context = givenContext((calls += 1), new Date());
     return commands.reconcilePayments({ provider: 'stripe', from, to, after }, context);
   };
-  const order = async () => {
-    const placed = await service.place();
-    t.is((await service.pay(placed.path)).status, 200);
-    const session = stripe.sessions.at(-1);
-    if (session === undefined) throw new Error('Stripe has no session');
-    return { ...placed, session };
-  };
   const reports = async () => {
     const { events } = await stores.eventStore.readAll({ after: null, limit: 10_000 });
     return events.filter(({ type }) => type.startsWith('Payment') || type.startsWith('Dispute')).length;
   };
-  return { stripe, service, reconcile, order, reports };
+  return { stripe, service, reconcile, order: placeWithSession, reports };
 }
 
 test('What Stripe’s callbacks did not report is found in its list of events, and counts once', async (t) => {
   // given a payment, a dispute, a refund and an end whose callbacks were lost, and a payment whose callback came
   const { stripe, service, reconcile, order, reports } = await start(t, 3);
-  const granted = await service.capacity();
   const [paid, disputed, refunded, ended] = [await order(), await order(), await order(), await order()];
   const lost = [stripe.pay(paid.session)];
   for (const { session, path } of [disputed, refunded]) {
@@ -58,7 +48,7 @@ test('What Stripe’s callbacks did not report is found in its list of events, a
   await service.becomes(disputed.path, 'disputed');
   t.like(await service.becomes(refunded.path, 'partially_refunded'), { refunded_amount: 300 });
   await service.becomes(ended.path, 'expired');
-  await service.holds(granted + 2 * planBytes);
+  await service.holds(service.granted + 2 * planBytes);
 
   // when the lost callbacks come after all, and Stripe is asked again, then nothing is written
   const written = await reports();

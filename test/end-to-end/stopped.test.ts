@@ -13,6 +13,7 @@ import {
   givenDirectory,
   givenService,
 } from '../support/servers/service-process.js';
+import { metadataOf } from '../support/examples/metadata.js';
 
 const nodeId = '018f0000-0000-7000-8000-00000000000a';
 const sentence = `event type NodeTeleported (node-${nodeId} at revision 0) is unknown to this version; run the version that wrote it, or a newer one`;
@@ -22,13 +23,7 @@ const unknown: NewEvent = {
   id: '018f0000-0000-5000-8000-000000000001',
   type: 'NodeTeleported',
   data: { to: 'canary-payload' },
-  metadata: {
-    command_id: nodeId,
-    causation_id: nodeId,
-    correlation_id: nodeId,
-    actor: 'operator',
-    time: '2026-01-01T00:00:00.000Z',
-  },
+  metadata: metadataOf(nodeId),
 };
 
 test('An event of an unknown type quarantines its stream, and commands refuse the stream without showing its data', async (t) => {
@@ -108,9 +103,8 @@ test('An event that a reaction cannot decode shows in the log, the metrics and t
   await (await startInProcess({ directory, environment: keyEnvironment })).close();
   const stores = await openStores(directory);
   const id = '018f0000-0000-5000-8000-000000000001';
-  const metadata = { command_id: id, causation_id: id, correlation_id: id, actor: 'anonymous', time: 'then' };
   await stores.eventStore.append(stream, 'no-stream', [
-    { id, type: 'LoginCodeIssued', data: { email: 'canary-payload' }, metadata },
+    { id, type: 'LoginCodeIssued', data: { email: 'canary-payload' }, metadata: metadataOf(id) },
   ]);
   await stores.close();
   // When a process that mails starts on it

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { symlinkSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import test from 'ava';
@@ -17,6 +16,7 @@ import {
 import { eventually } from '../support/eventually.js';
 import { webhookSecret } from '../support/given/given-webhooks.js';
 import { givenDirectory, givenService } from '../support/servers/service-process.js';
+import { listen } from '../support/servers/loopback.js';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -36,23 +36,18 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   const spans: Span[] = [];
   const asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   const others = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    void text(request).then((body) => {
       const path = request.url ?? '';
       asked.push({ path, headers: request.headers });
       if (path === '/v1/traces') {
-        const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Exported;
+        const { resourceSpans } = JSON.parse(body) as Exported;
         spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
       }
       response.writeHead(path.startsWith('/rushes') ? 403 : 200, { 'content-type': 'application/json' });
       response.end('{}');
     });
   });
-  others.listen(0, '127.0.0.1');
-  await once(others, 'listening');
-  t.teardown(() => others.close());
-  const origin = `http://127.0.0.1:${(others.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await listen(t, others)}`;
   // And a service that starts as the document says
   const [, script] = /Save this as `otel\.mjs`.*?```js\n(.*?)```/s.exec(read('docs/monitoring.md')) ?? [];
   const directory = givenDirectory(t);

@@ -5,7 +5,7 @@ import { findCanaries } from '../support/examples/canaries.js';
 import { startWebhookReceiver, webhookSecret } from '../support/given/given-webhooks.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';
 import { canariesOf, startCanaryService } from '../support/servers/canary-service.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess, startInProcess } from '../support/servers/service-in-process.js';
 import { runCli, givenDirectory } from '../support/servers/service-process.js';
 
 test('An endpoint gets verified events of orders, shares and storages, without secrets and personal data', async (t) => {
@@ -120,8 +120,7 @@ test('Operators list and replay by the command line, beside the service and with
   t.is(unknown.code, 1);
   t.regex(unknown.stderr, /there is no endpoint 0123456789ab; stowage webhooks list shows them/);
   // Then the next service sends it again, with the same id
-  const second = await startInProcess({ directory, environment });
-  t.teardown(() => second.close());
+  await givenInProcess(t, { directory, environment });
   const created = () => receiver.accepted.filter(({ type }) => type === 'storage.created');
   await eventually('replayed message', () => created().length === 2);
   t.is(new Set(created().map(({ id: sent }) => sent)).size, 1);
@@ -137,14 +136,12 @@ test('A start with a wrong line ends with a sentence that names the line', async
 });
 
 test('An endpoint at a private address gets nothing without WEBHOOK_ALLOWED_CIDRS, also when STORAGE_ALLOWED_CIDRS opens it', async (t) => {
-  const directory = givenDirectory(t);
   const receiver = await startWebhookReceiver(t);
   const environment = {
     WEBHOOK_URLS: `${receiver.url} ${webhookSecret} *`,
     STORAGE_ALLOWED_CIDRS: '127.0.0.0/8',
   };
-  const service = await startInProcess({ directory, environment });
-  t.teardown(() => service.close());
+  const service = await givenInProcess(t, { environment });
   const { records, admin, endpoints } = service.services.webhooks;
   await eventually('record', async () => (await records.endpoint(endpoints[0]?.id ?? '')) !== null);
   await givenAsset(service.services);

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 const alertsFile = 'deploy/prometheus/alerts.yml';
 const dashboardFile = 'deploy/grafana/stowage.json';
@@ -26,15 +25,10 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 /** Returns the names of the series that a running service serves, and the labels of each. */
-async function servedSeries(t: {
-  teardown(end: () => Promise<void>): void;
-}): Promise<{ readonly names: ReadonlySet<string>; readonly own: readonly string[] }> {
-  const directory = await makeDataDirectory();
-  const service = await startInProcess({ directory: directory.path });
-  t.teardown(async () => {
-    await service.close();
-    await directory.remove();
-  });
+async function servedSeries(
+  t: ExecutionContext,
+): Promise<{ readonly names: ReadonlySet<string>; readonly own: readonly string[] }> {
+  const service = await givenInProcess(t);
   const types = [...(await service.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   const series = types.flatMap(([, name = '', type]) =>
     type === 'histogram' || type === 'summary' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],

@@ -7,8 +7,7 @@ import {
   registerMailMetrics,
   registerNodeMetrics,
 } from '../../src/observing/work-metrics.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 test('The events that views lack are counted once for views that stand at one position', async (t) => {
   const registry = new Registry();
@@ -77,16 +76,8 @@ test('Mails, hashes and nodes that wait have values without events of others', a
 
 test('The service counts checks of nodes, refused secrets and keys of limiters', async (t) => {
   // Given a service with a node
-  const directory = await makeDataDirectory();
   const secret = 'test only, of the agents';
-  const service = await startInProcess({
-    directory: directory.path,
-    environment: { NODE_AGENT_SECRET: secret },
-  });
-  t.teardown(async () => {
-    await service.close();
-    await directory.remove();
-  });
+  const service = await givenInProcess(t, { environment: { NODE_AGENT_SECRET: secret } });
   const { addNode } = service.services.commands;
   const ids = { commandId: '0196a000-0000-7000-8000-000000000001', causationId: 'c', correlationId: 'c' };
   const { resource } = await addNode(

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -20,22 +19,13 @@ import { connectWithin, controlSocketPath, listenForOperators } from '../../src/
 import { makeOperatorHandler } from '../../src/operating/socket/operator-app.js';
 import { asObject, textOf } from '../support/clients/service-client.js';
 import { makeTestClock } from '../support/fakes/clock.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
-import { startInProcess } from '../support/servers/service-in-process.js';
-
-async function givenDirectory(t: ExecutionContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'stowage-control-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { givenDirectory } from '../support/directories.js';
+import { givenInProcess } from '../support/servers/service-in-process.js';
 
 /** A service with its listener over TCP and its socket for operators. */
 async function givenService(t: ExecutionContext) {
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const service = await startInProcess({ directory: directory.path });
-  t.teardown(() => service.close());
-  const path = controlSocketPath(directory.path);
+  const service = await givenInProcess(t);
+  const path = controlSocketPath(service.directory);
   const handler = makeOperators(service.services, { status: () => ({ ready: false }) });
   const listener = await listenForOperators(path, handler);
   t.teardown(() => listener.close());
@@ -98,7 +88,7 @@ test('No request over TCP reaches a route of the socket, or is its actor', async
 test('A listener without addresses makes no operator: the socket of operators has a handler by itself', async (t) => {
   // given the handler of the service, on a socket whose requests have no address
   const { service } = await givenService(t);
-  const path = join(await givenDirectory(t), 'other.sock');
+  const path = join(givenDirectory(t), 'other.sock');
   const { handler } = makeHttp(service.services, {
     ready: () => ({ ok: true, reasons: [] }),
     serving: () => true,
@@ -155,7 +145,7 @@ test('A refusal has its code and a sentence, and reveals nothing about an intern
 });
 
 test('A caller can distinguish a missing service from a refusal, and one that gives no answer', async (t) => {
-  const directory = await givenDirectory(t);
+  const directory = givenDirectory(t);
   const path = join(directory, 'control.sock');
   const ask = (answerMsMax?: number) => callOperator(() => connect(path), readRequest('status'), answerMsMax);
   const refused = await t.throwsAsync(ask());

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
+import { createServer as createRawServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeStorageHttp } from '../../src/composition/opening/storage-http.js';
 import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
@@ -11,17 +10,9 @@ import {
   type OutgoingHttp,
 } from '../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../src/outgoing/shared-lookup.js';
+import { listen } from '../support/servers/loopback.js';
 
 const isAllowed = makeAllowedAddress([]);
-
-async function listen(t: ExecutionContext, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 async function givenServer(t: ExecutionContext, listener: RequestListener): Promise<number> {
   return listen(t, createServer(listener));

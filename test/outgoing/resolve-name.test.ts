@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { makeNameSettings } from '../../src/outgoing/addresses.js';
@@ -7,6 +6,7 @@ import { makeAskServers, makeResolveName } from '../../src/outgoing/resolve-name
 import { makeTestClock } from '../support/fakes/clock.js';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { givenDirectory } from '../support/directories.js';
 
 /** The resolver over files and a name server of the test. */
 async function given(
@@ -14,10 +14,7 @@ async function given(
   { hosts = '', resolver = '' }: { readonly hosts?: string; readonly resolver?: string },
   replies: Readonly<Record<string, NameReply>> = {},
 ) {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-names-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const files = { hosts: join(directory, 'hosts'), resolver: join(directory, 'resolv.conf') };
   const write = (text: { readonly hosts?: string; readonly resolver?: string }): void => {
     if (text.hosts !== undefined) writeFileSync(files.hosts, text.hosts);

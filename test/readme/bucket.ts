@@ -4,7 +4,7 @@ import { makeS3Signer } from '../../src/areas/storages/bucket/signing/s3-signer.
 import type { StorageMethod } from '../../src/areas/storages/bucket/signing/signer.js';
 
 /** A bucket for one document, and the variables by which its commands find it. */
-export interface ReaderBucket {
+interface ReaderBucket {
   readonly variables: Readonly<Record<string, string>>;
   /** Deletes its objects, and the bucket. */
   remove(): Promise<void>;

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeS3Signer } from '../../src/areas/storages/bucket/signing/s3-signer.js';
 import { packageFile } from '../../src/package-files.js';
-import { makeDataDirectory } from '../support/servers/service-process.js';
+import { givenDirectory } from '../support/directories.js';
+import { listen } from '../support/servers/loopback.js';
 
 interface BucketSettings {
   readonly directory: string;
@@ -24,14 +23,9 @@ const origin = 'http://127.0.0.1:8090';
 
 async function given(t: ExecutionContext) {
   const { openBucket } = await program();
-  const directory = await makeDataDirectory();
-  t.teardown(() => directory.remove());
-  const settings = { directory: directory.path, bucket: 'example', region: 'us-east-1', keys, origin };
+  const settings = { directory: givenDirectory(t), bucket: 'example', region: 'us-east-1', keys, origin };
   const open = async (): Promise<string> => {
-    const server = (await openBucket(settings)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close());
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `127.0.0.1:${await listen(t, await openBucket(settings))}`;
   };
   const signer = (host: string, secret = keys.secret) =>
     makeS3Signer(

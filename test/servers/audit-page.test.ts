@@ -1,8 +1,6 @@
 /* Tests the page for auditors in a real browser: Chromium, controlled by WebDriver. */
-import { once } from 'node:events';
 import { mailedCode } from '../support/given/mailed-codes.js';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeNoteSigner, noteOf, parseNote } from '../../src/areas/audit/tree/note.js';
 import { auditSeed } from '../support/audit/audit-scene.js';
@@ -18,6 +16,7 @@ import {
 } from '../support/clients/browser.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password } from '../support/servers/http-service.js';
+import { listen, relay } from '../support/servers/loopback.js';
 
 /** Changes the reply of a path; null leaves it. */
 type Change = (path: string, body: Buffer) => Buffer | string | null;
@@ -35,26 +34,9 @@ async function given(t: ExecutionContext) {
       response.writeHead(503).end('{}');
       return;
     }
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { authorization, 'content-type': type } = request.headers;
-      const reply = await fetch(`${audit.origin}${path}`, {
-        method: request.method ?? 'GET',
-        headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
-        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() }),
-      });
-      const body = Buffer.from(await reply.arrayBuffer());
-      for (const name of ['content-type', 'content-security-policy', 'retry-after']) {
-        const value = reply.headers.get(name);
-        if (value !== null) response.setHeader(name, value);
-      }
-      response.writeHead(reply.status).end((reply.ok ? state.change(path, body) : null) ?? body);
-    })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/audit`;
+    void relay(audit.origin, request, response, (body) => state.change(path, body) ?? body);
+  });
+  const url = `http://127.0.0.1:${await listen(t, server)}/audit`;
   const browser = await givenBrowser(t);
   const signIn = async (name = 'auditor'): Promise<void> => {
     await browser.until(`return !document.getElementById('sign-in').hidden`);

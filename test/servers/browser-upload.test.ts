@@ -2,35 +2,21 @@
  * Runs the uploader of docs/uploads.md#uploads-in-parts in Chromium, against the S3 server that S3_ENDPOINT names, if S3_MULTIPART says that
  * it has uploads in parts. The browser reaches the bucket through a proxy at another origin, which adds the CORS headers that a bucket's rule sets, and cuts connections.
  */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import { type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import test from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { givenBrowser, missingBrowser } from '../support/clients/browser.js';
 import { makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { makeBucket, s3Server } from '../support/servers/s3-server.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
+import { serve } from '../support/servers/loopback.js';
 
 const hasParts = s3Server !== undefined && process.env['S3_MULTIPART'] === 'yes';
 const missing = hasParts ? missingBrowser() : 'S3_ENDPOINT is not set, or S3_MULTIPART is not "yes"';
 const mebibyte = 2 ** 20;
 const fileSize = 40 * mebibyte;
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function listen(t: ExecutionContext, handler: Handler): Promise<string> {
-  const server = createServer(handler);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Passes a request on with its host, which the signature covers, and adds headers to the reply. */
 function passOn(
@@ -82,7 +68,7 @@ if (missing !== null || s3Server === undefined) {
     const puts: string[] = [];
     /** The connections that wait. */
     const held: IncomingMessage[] = [];
-    const bucketOrigin = await listen(t, (request, response) => {
+    const bucketOrigin = await serve(t, (request, response) => {
       const cors = {
         'access-control-allow-origin': request.headers.origin ?? '*',
         'access-control-allow-methods': 'PUT, GET',
@@ -111,7 +97,7 @@ if (missing !== null || s3Server === undefined) {
     const service = await givenInProcess(t, {
       environment: { STORAGE_ALLOWED_CIDRS: server.allowedCidrs },
     });
-    const page = await listen(t, (_request, response) => {
+    const page = await serve(t, (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Upload</title>');
     });
     const client = makeServiceClient(service.url);

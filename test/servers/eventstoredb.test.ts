@@ -7,13 +7,10 @@ import test from 'ava';
 import { eventStoreContract } from '../contracts/event-store.js';
 import { makeEvent } from '../contracts/event-store-fixtures.js';
 import { openTestStore } from '../support/servers/eventstoredb-server/server.js';
+import { suiteWith } from '../support/suite.js';
 
-const url = process.env['EVENTSTOREDB_URL'] ?? '';
-
-if (url === '') {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The EventStoreDB contract suite runs when EVENTSTOREDB_URL names a server', () => undefined);
-} else {
+const what = 'The EventStoreDB contract suite runs when EVENTSTOREDB_URL names a server';
+suiteWith(test, process.env['EVENTSTOREDB_URL'] || undefined, what, (url) => {
   const run = randomUUID();
   const options = { policy: { allowInsecureNetwork: true }, limits: { callMs: 30_000, shortLogMs: 0 } };
   eventStoreContract(test, () => {
@@ -35,4 +32,4 @@ if (url === '') {
       },
     });
   });
-}
+});

@@ -1,7 +1,6 @@
 /* Tests examples/web, and with it the TypeScript client, in a real browser: Chromium, controlled by WebDriver. */
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import {
@@ -23,6 +22,7 @@ import {
   stepShown,
 } from '../support/servers/example-process.js';
 import { givenDirectory } from '../support/servers/service-process.js';
+import { listen } from '../support/servers/loopback.js';
 
 const address = /Open (http:\S+)/;
 
@@ -34,10 +34,7 @@ function given(t: ExecutionContext, port = freePorts()) {
 }
 
 test('When a port of the example is taken, its error names the port and the way out', async (t) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.teardown(() => other.close());
-  const { port: taken } = other.address() as AddressInfo;
+  const taken = await listen(t, createServer());
   const { start } = given(t, taken);
   const { ended, outputUntil } = start();
   t.is(await ended, 1);

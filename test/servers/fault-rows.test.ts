@@ -15,7 +15,6 @@ import {
 import {
   withoutLimits,
   freePort,
-  makeDataDirectory,
   type ServiceProcess,
   startService,
 } from '../support/servers/service-process.js';
@@ -30,6 +29,7 @@ import {
   type Unanswered,
 } from '../support/servers/service-ledger.js';
 import { measureMs } from '../support/servers/process-costs.js';
+import { givenDirectory } from '../support/directories.js';
 
 const password = 'Correct-Horse-7';
 /** The names of the projects that are renamed. */
@@ -70,16 +70,15 @@ const rowsAtOnce = makeSemaphore(4);
 /** Two processes on a log and a database, each behind a proxy. */
 async function givenServices(t: ExecutionContext) {
   const { environment, open, proxies } = await startProxiedServers(t);
-  const directory = await makeDataDirectory();
+  const directory = givenDirectory(t);
   const limits = withoutLimits(t);
   const services: ServiceProcess[] = [];
   t.teardown(async () => {
     for (const service of services) await service.kill();
-    await directory.remove();
   });
   while (services.length < processes) {
     const service = await startService({
-      directory: join(directory.path, String(services.length)),
+      directory: join(directory, String(services.length)),
       port: await freePort(),
       environment: {
         ...{ ...environment, ...limits },

@@ -13,6 +13,7 @@ import { realClock } from '../support/fakes/clock.js';
 import { makeBucket, s3Server, type S3Server, type TestBucket } from '../support/servers/s3-server.js';
 import { textOf } from '../support/clients/service-client.js';
 import { givenStorageProject, type StorageProject } from '../support/given/storage-project.js';
+import { suiteWith } from '../support/suite.js';
 
 interface World extends StorageProject {
   readonly bucket: TestBucket;
@@ -84,13 +85,9 @@ async function givenStorage(t: ExecutionContext, server: S3Server): Promise<Worl
   return world;
 }
 
-if (s3Server === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The object storage suite runs when S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY name a server', () =>
-    undefined);
-} else {
-  suite(s3Server);
-}
+const what =
+  'The object storage suite runs when S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY and S3_SECRET_KEY name a server';
+suiteWith(test, s3Server, what, suite);
 
 function suite(server: S3Server): void {
   test('An asset is uploaded as described, and fetched whole or in part with the signed headers', async (t) => {

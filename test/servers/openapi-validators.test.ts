@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { succeedTogether } from '../support/servers/foreign-programs.js';
 import { startInProcess } from '../support/servers/service-in-process.js';
+import { suite } from '../support/suite.js';
 
 const run = promisify(execFile);
 const root = mkdtempSync(join(tmpdir(), 'openapi-validators-'));
@@ -40,7 +41,7 @@ test.after.always(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-if (hasNode) {
+suite(test, hasNode ? null : 'npm cannot install them', 'Redocly and spectral', () => {
   test('Redocly finds no problem', async (t) => {
     const args = ['lint', '--extends=recommended', '--format=json', document];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
@@ -54,18 +55,11 @@ if (hasNode) {
     const { stdout } = await run(join(bin, 'spectral'), args, { cwd: root, timeout: 120_000 });
     t.regex(stdout, /^No results with a severity of 'hint' or higher found!/);
   });
-} else {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Redocly and spectral check the document when npm can install them', () => undefined);
-}
+});
 
-if (hasPython) {
+suite(test, hasPython ? null : 'pip cannot install it', 'The validator openapi-spec-validator', () => {
   test('The validator openapi-spec-validator finds no problem', async (t) => {
     const { stdout } = await run(join(python, 'openapi-spec-validator'), [document], { timeout: 120_000 });
     t.regex(stdout, /: OK\s*$/);
   });
-} else {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The validator openapi-spec-validator checks the document when pip can install it', () =>
-    undefined);
-}
+});

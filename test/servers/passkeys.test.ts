@@ -1,13 +1,12 @@
 /* Tests passkeys in a real browser: Chromium with the virtual authenticator of its DevTools protocol. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { asObject, makeServiceClient } from '../support/clients/service-client.js';
 import { type Browser, givenBrowser, browserSuite } from '../support/clients/browser.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { givenContext } from '../support/given/given-stores.js';
+import { listen, relay } from '../support/servers/loopback.js';
 
 const path = '/api/v1/auth';
 
@@ -18,25 +17,9 @@ async function givenPage(t: ExecutionContext, place = { service: '' }): Promise<
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>Page</title>');
       return;
     }
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const { authorization, 'content-type': type } = request.headers;
-      const reply = await fetch(`${place.service}${request.url ?? ''}`, {
-        method: request.method ?? 'GET',
-        headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
-        ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks).toString() }),
-      });
-      for (const name of ['content-type', 'content-security-policy']) {
-        const value = reply.headers.get(name);
-        if (value !== null) response.setHeader(name, value);
-      }
-      response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
-    })();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return `http://localhost:${(server.address() as AddressInfo).port}`;
+    void relay(place.service, request, response);
+  });
+  return `http://localhost:${await listen(t, server)}`;
 }
 
 async function addAuthenticator(browser: Browser, { isUserVerified }: { readonly isUserVerified: boolean }) {

@@ -26,17 +26,15 @@ import {
   partsRead,
   refundRequest as refund,
 } from '../support/platforms/paying-services.js';
+import { suiteWith } from '../support/suite.js';
 
-const folder = process.env['SDK_FOLDER'] ?? '';
 const now = (): Date => arrivesAt;
 const ignore = (): void => undefined;
 
-if (folder === '') {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('Requests are compared with those of SDKs when SDK_FOLDER contains them', () => undefined);
-} else {
+const what = 'Requests are compared with those of SDKs when SDK_FOLDER contains them';
+suiteWith(test, process.env['SDK_FOLDER'] || undefined, what, (folder) => {
   compare(createRequire(join(folder, 'package.json')));
-}
+});
 
 function compare(load: NodeJS.Require): void {
   test('Requests of Stripe equal those of stripe', async (t) => {

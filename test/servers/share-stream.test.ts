@@ -1,13 +1,12 @@
 /* Tests that Chromium, controlled by WebDriver, follows an HLS stream of a private bucket on the page of shares. */
-import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../support/eventually.js';
 import { givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { givenBrowser, browserSuite } from '../support/clients/browser.js';
+import { listen } from '../support/servers/loopback.js';
 
 /** Makes silent AAC (ADTS, ISO 14496-3) of one channel at 44.1 kHz, with the time stamp of RFC 8216, section 3.4. */
 function makeAac(frames: number): Buffer {
@@ -35,13 +34,7 @@ async function givenFront(t: ExecutionContext) {
     passed.on('error', () => response.destroy());
     request.pipe(passed);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  front.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  front.url = `http://127.0.0.1:${await listen(t, server)}`;
   return front;
 }
 

@@ -19,6 +19,7 @@ import {
   type VerifyRequest,
 } from '../support/servers/sdk-verifiers.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
+import { suiteWith } from '../support/suite.js';
 
 /** Sends the names of the stories to this machine, and no other name. */
 const onLoopback: Lookup = (hostname, callback) => {
@@ -37,12 +38,7 @@ const browser = makeOutgoingHttp({
 /** One after the other, because the servers of the stories keep 200 MB in memory. */
 const inTurn = test.serial;
 
-if (s3Server === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The stories on the S3 server run when S3_ENDPOINT names one', () => undefined);
-} else {
-  tellOnS3(s3Server);
-}
+suiteWith(test, s3Server, 'The stories on the S3 server run when S3_ENDPOINT names one', tellOnS3);
 
 function tellOnS3(server: S3Server): void {
   const { endpoint, region, accessKey, secretKey } = server;
@@ -80,13 +76,10 @@ function tellOnS3(server: S3Server): void {
   }
 }
 
-const verifiers = loadSdkVerifiers();
-if (verifiers === undefined) {
-  // eslint-disable-next-line ava/no-skip-test, ava/require-assertion -- the output names what did not run, and why
-  test.skip('The stories of OSS and COS run when SDK_FOLDER contains their SDKs', () => undefined);
-} else {
+const what = 'The stories of OSS and COS run when SDK_FOLDER contains their SDKs';
+suiteWith(test, loadSdkVerifiers(), what, (verifiers) => {
   for (const provider of ['oss', 'cos'] as const) suite(provider, verifiers[provider]);
-}
+});
 
 function suite(
   provider: 'oss' | 'cos',

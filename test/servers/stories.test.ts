@@ -15,15 +15,14 @@ import {
   freePort,
   startService,
 } from '../support/servers/service-process.js';
-import { startSmtpServer } from '../support/servers/smtp-server.js';
+import { givenSmtpServer } from '../support/servers/smtp-server.js';
 import type { JsonObject, JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
 import { eventually } from '../support/eventually.js';
 
 /** Starts a log and a database. */
 async function givenServers(t: ExecutionContext) {
   const { url: mongoDb } = await makeTestDatabase(t);
-  const smtp = await startSmtpServer();
-  t.teardown(() => smtp.close());
+  const smtp = await givenSmtpServer(t);
   const log = await startSuiteLog(t);
   const environment = {
     ...keyEnvironment,

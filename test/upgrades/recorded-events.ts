@@ -18,7 +18,7 @@ export interface RecordedEvent extends NewEvent {
   readonly recordedAt: string;
 }
 
-export type Codecs = Readonly<Record<string, EventCodec<DomainEvent>>>;
+type Codecs = Readonly<Record<string, EventCodec<DomainEvent>>>;
 
 /** Reads a file of one JSON value a line. The caller names the type of a line. */
 export function readLines(folder: string, name: string): readonly unknown[] {

@@ -1,7 +1,11 @@
 import { orderEvents } from '../../areas/payments/domain/order/events.js';
 import { orderNumber } from '../../areas/payments/domain/payment-ids.js';
-import { evolve as evolveOrder, type OrderState } from '../../areas/payments/domain/order/fold.js';
-import { orderStatus, refundedAmount } from '../../areas/payments/domain/order/fold.js';
+import {
+  evolve as evolveOrder,
+  type OrderState,
+  orderStatus,
+  refundedAmount,
+} from '../../areas/payments/domain/order/fold.js';
 import { shareAccessEvents } from '../../areas/shares/domain/share-access/events.js';
 import { shareEvents } from '../../areas/shares/domain/share/events.js';
 import { storageEvents } from '../../areas/storages/domain/storage/events.js';
@@ -132,9 +136,9 @@ function orderData({ state }: MessageFold, last: StoredEvent): WebhookData<'orde
 }
 
 function shareData({ first: head }: MessageFold, last: StoredEvent): WebhookData<'share.revoked'> {
-  const first = shareEvents.codec.decode(head);
-  if (first.type !== 'ShareCreated') throw headless(last);
-  return { share_id: streamIdOf(last), project_id: first.data.project_id };
+  const { data } = shareEvents.codec.decode(head);
+  if (!('project_id' in data)) throw headless(last);
+  return { share_id: streamIdOf(last), project_id: data.project_id };
 }
 
 function accessData({ first: head }: MessageFold, last: StoredEvent): WebhookData<'share.opened'> {
@@ -145,11 +149,11 @@ function accessData({ first: head }: MessageFold, last: StoredEvent): WebhookDat
 }
 
 function storageData({ first: head, state }: MessageFold, last: StoredEvent): WebhookData<'storage.changed'> {
-  const first = storageEvents.codec.decode(head);
+  const { data } = storageEvents.codec.decode(head);
   if (state === null || state.status === 'absent' || state.status === 'placed') throw headless(last);
-  if (first.type !== 'StorageCreated') throw headless(last);
-  const { provider } = first.data;
-  return { storage_id: streamIdOf(last), project_id: state.projectId, provider, status: state.status };
+  if (!('provider' in data)) throw headless(last);
+  const { projectId: project_id, status } = state;
+  return { storage_id: streamIdOf(last), project_id, provider: data.provider, status };
 }
 
 function headless({ stream, revision }: StoredEvent): StreamDamaged {

@@ -23,17 +23,10 @@ import {
   dropCheckpoint,
 } from '../../../src/event-sourcing/ports/records.js';
 import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
+import { metadataOf } from '../../support/examples/metadata.js';
 
 const name = 'send-parcels';
-const contextMetadata = {
-  ...{
-    command_id: 'a',
-    causation_id: 'b',
-    correlation_id: 'c',
-    actor: 'system',
-    time: '2026-01-02T03:04:05.000Z',
-  },
-};
+const contextMetadata = metadataOf('a', 'system');
 
 async function checkpointOf({ readModelStore }: ReactionScene): Promise<string | null> {
   return (await loadCheckpoint(readModelStore, reactionCheckpoint({ name })))?.position ?? null;

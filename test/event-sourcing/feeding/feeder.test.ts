@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { LogEvent, Position } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { LogPage } from '../../../src/event-sourcing/ports/event-store.js';
@@ -11,7 +11,7 @@ import { makeVirtualClock, type VirtualClock } from '../../support/kernel/virtua
 
 const pageSize = 10;
 
-/** Given a log of counted events under a feeder. The pages of the log say as little about its end as a store may. */
+/** A log of counted events under a feeder. The pages of the log say as little about its end as a store may. */
 interface Log {
   readonly clock: VirtualClock;
   readonly feeder: Feeder;
@@ -23,6 +23,7 @@ interface Log {
   fail(...errors: readonly Error[]): void;
   /** The duration of a read. */
   readMs: number;
+  readonly followers: { readonly stop: () => void; readonly ended: Promise<void> }[];
 }
 
 const [example] = recordEvents(counterAggregate, 'c1', [{ type: 'CounterClosed', data: {} }]);
@@ -36,7 +37,8 @@ function positionAt(index: number): Position {
   return String(index).padStart(6, '0');
 }
 
-function givenLog({ gatherMs = 0 } = {}): Log {
+/** @param t the end of the test ends all followers without an error; null where a follower ends with one */
+function givenLog(t: ExecutionContext | null, { gatherMs = 0 } = {}): Log {
   const clock = makeVirtualClock();
   let length = 0;
   let failures: readonly Error[] = [];
@@ -51,6 +53,7 @@ function givenLog({ gatherMs = 0 } = {}): Log {
       failures = errors;
     },
     readMs: 0,
+    followers: [],
     feeder: makeFeeder({
       readAll: async ({ after, limit }) => {
         log.reads.push(after);
@@ -72,6 +75,10 @@ function givenLog({ gatherMs = 0 } = {}): Log {
       pageSize,
     }),
   };
+  t?.teardown(async () => {
+    for (const { stop } of log.followers) stop();
+    await clock.run(Promise.all(log.followers.map(({ ended }) => ended)));
+  });
   return log;
 }
 
@@ -94,7 +101,7 @@ function follow(log: Log, { after = null, pageMs = 0 }: { after?: Position | nul
       }
     }
   };
-  return {
+  const follower = {
     pages,
     /** The errors that ended a subscription. */
     errors,
@@ -105,6 +112,8 @@ function follow(log: Log, { after = null, pageMs = 0 }: { after?: Position | nul
     ended: run(),
     signal: controller.signal,
   };
+  log.followers.push(follower);
+  return follower;
 }
 
 function upTo(count: number): readonly number[] {
@@ -112,9 +121,9 @@ function upTo(count: number): readonly number[] {
 }
 
 test('A follower receives every event in order, from catching up to live', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(25);
-  const { seen, stop, ended, pages } = follow(log);
+  const { seen, pages } = follow(log);
   await log.clock.advance(0);
   t.deepEqual(seen(), upTo(25));
   log.grow(3);
@@ -125,33 +134,27 @@ test('A follower receives every event in order, from catching up to live', async
     pages.map(({ atHead }) => atHead),
     [false, false, true, true],
   );
-  stop();
-  await ended;
 });
 
 test('A follower continues after the named position', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(25);
-  const { seen, stop, ended } = follow(log, { after: positionAt(19) });
+  const { seen } = follow(log, { after: positionAt(19) });
   await log.clock.advance(0);
   t.deepEqual(seen(), [20, 21, 22, 23, 24]);
-  stop();
-  await ended;
 });
 
 test('A follower receives the end of the log once, also for an empty log', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   const empty = follow(log);
   await log.clock.advance(10_000);
   t.deepEqual(empty.pages, [{ events: [], cursor: null, atHead: true }]);
-  empty.stop();
-  await empty.ended;
 });
 
 test('A log that ends with a full page ends there for its followers', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(pageSize);
-  const { pages, stop, ended } = follow(log);
+  const { pages } = follow(log);
   await log.clock.advance(10_000);
   t.deepEqual(
     pages.map(({ events, atHead }) => [events.length, atHead]),
@@ -160,12 +163,10 @@ test('A log that ends with a full page ends there for its followers', async (t) 
       [0, true],
     ],
   );
-  stop();
-  await ended;
 });
 
 test('Followers at one position share one read', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(25);
   const followers = upTo(20).map(() => follow(log));
   await log.clock.advance(0);
@@ -179,25 +180,20 @@ test('Followers at one position share one read', async (t) => {
   await log.clock.advance(0);
   for (const { seen } of followers) t.is(seen().length, 26);
   t.is(log.reads.length, 1);
-  for (const { stop } of followers) stop();
-  await Promise.all(followers.map(({ ended }) => ended));
 });
 
 test('A fast follower waits for a slow one, so that each page is read once', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(4_000);
   const slow = follow(log, { pageMs: 2 });
   const fast = follow(log);
   await log.clock.until(() => slow.pages.at(-1)?.atHead === true);
   t.deepEqual(fast.seen(), upTo(4_000));
   t.is(log.reads.length, 401, '400 pages, and the empty one at the end');
-  slow.stop();
-  fast.stop();
-  await log.clock.run(Promise.all([slow.ended, fast.ended]));
 });
 
 test('A follower that takes no page delays the others for at most five seconds, and then pages by itself', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(8_000);
   const hanging = follow(log, { pageMs: 60_000 });
   const fast = follow(log);
@@ -209,27 +205,21 @@ test('A follower that takes no page delays the others for at most five seconds, 
   await log.clock.advance(300_000);
   t.is(hanging.seen().length, 60);
   t.is(log.reads.length - readsOfTheFast, 305, '300 polls, and five pages that it reads alone');
-  hanging.stop();
-  fast.stop();
-  await log.clock.run(Promise.all([hanging.ended, fast.ended]));
 });
 
 test('A follower that is slow all the time makes the others at most half as slow again', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(10_000);
-  const slow = follow(log, { pageMs: 1_000 });
+  follow(log, { pageMs: 1_000 });
   const fast = follow(log, { pageMs: 1 });
   const began = log.clock.now().getTime();
   await log.clock.until(() => fast.pages.at(-1)?.atHead === true);
   const tookMs = log.clock.now().getTime() - began;
   t.true(tookMs <= 1_000 * 1.5 + 5_000, `${tookMs} ms in place of 1,000`);
-  slow.stop();
-  fast.stop();
-  await log.clock.run(Promise.all([slow.ended, fast.ended]));
 });
 
 test('A follower that ends while others wait for it lets them continue', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(4_000);
   const hanging = follow(log, { pageMs: 1_000 });
   const fast = follow(log);
@@ -238,12 +228,10 @@ test('A follower that ends while others wait for it lets them continue', async (
   hanging.stop();
   await log.clock.advance(1_000);
   t.deepEqual(fast.seen(), upTo(4_000));
-  fast.stop();
-  await log.clock.run(Promise.all([hanging.ended, fast.ended]));
 });
 
 test('Without a wake-up one poll each second serves all followers, which sleep through one that finds nothing', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(3);
   const followers = [0, 1, 2].map((n) => follow(log, { after: positionAt(n), pageMs: 40 * n }));
   await log.clock.advance(300);
@@ -255,12 +243,10 @@ test('Without a wake-up one poll each second serves all followers, which sleep t
   log.grow(1);
   await log.clock.advance(1_000);
   for (const [n, follower] of followers.entries()) t.is(follower.pages.length, (pages[n] ?? 0) + 1);
-  for (const { stop } of followers) stop();
-  await Promise.all(followers.map(({ ended }) => ended));
 });
 
 test('The first wake-up leads to a read at once, and the next ones are gathered', async (t) => {
-  const log = givenLog({ gatherMs: 20 });
+  const log = givenLog(t, { gatherMs: 20 });
   const followers = [follow(log), follow(log, { pageMs: 3 })];
   await log.clock.advance(100);
   const growBy = async (count: number, ms: number): Promise<void> => {
@@ -284,18 +270,16 @@ test('The first wake-up leads to a read at once, and the next ones are gathered'
 });
 
 test('Catching up does not wait for wake-ups', async (t) => {
-  const log = givenLog({ gatherMs: 20 });
+  const log = givenLog(t, { gatherMs: 20 });
   log.grow(500);
   log.feeder.wake();
-  const { seen, stop, ended } = follow(log);
+  const { seen } = follow(log);
   await log.clock.advance(0);
   t.deepEqual(seen(), upTo(500));
-  stop();
-  await log.clock.run(ended);
 });
 
 test('Followers at close positions share reads from the first page on, and each gets what follows its position', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(55);
   log.readMs = 5;
   const starts = [-1, 3, 7, 12];
@@ -309,13 +293,11 @@ test('Followers at close positions share reads from the first page on, and each 
   }
   // Alone they need six, six, five and five.
   t.true(log.reads.length <= 10, `${log.reads.length} reads`);
-  for (const { stop } of followers) stop();
-  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
 });
 
 test('At the end of the log a full follower delays the others by 100 ms, and meets them again later', async (t) => {
   // Given a follower that needs 700 ms for a page, at the end of the log
-  const log = givenLog();
+  const log = givenLog(t);
   const full = follow(log, { pageMs: 700 });
   const fast = follow(log);
   await log.clock.advance(1_000);
@@ -337,13 +319,10 @@ test('At the end of the log a full follower delays the others by 100 ms, and mee
   log.feeder.wake();
   await log.clock.advance(0);
   t.deepEqual([full.seen().length, fast.seen().length, log.reads.length], [3, 3, 1]);
-  full.stop();
-  fast.stop();
-  await log.clock.run(Promise.all([full.ended, fast.ended]));
 });
 
 test('A wake-up during a read is not lost, also for a follower that joins the read after it', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   const early = follow(log);
   // This follower handles its first page until another read is running.
   const late = follow(log, { pageMs: 1_020 });
@@ -356,16 +335,13 @@ test('A wake-up during a read is not lost, also for a follower that joins the re
   await log.clock.advance(95);
   t.deepEqual(early.seen(), [0]);
   t.deepEqual(late.seen(), [0]);
-  early.stop();
-  late.stop();
-  await log.clock.run(Promise.all([early.ended, late.ended]));
 });
 
 test('A store that is away is read again with jittered waits, and the fourth failure ends the subscription', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(5);
   log.fail(...upTo(6).map(() => new StoreUnavailable('away')));
-  const { seen, stop, ended, errors } = follow(log);
+  const { seen, errors } = follow(log);
   const waits: number[] = [];
   let beforeMs = log.clock.now().getTime();
   for (let n = 1; n <= 4; n += 1) {
@@ -381,25 +357,23 @@ test('A store that is away is read again with jittered waits, and the fourth fai
   log.fail(new StoreUnavailable('away again'));
   await log.clock.until(() => log.retries.length === 6);
   t.is(log.retries.at(-1), 0);
-  stop();
-  await log.clock.run(ended);
 });
 
 test('A damaged store ends the subscription with its error', async (t) => {
-  const log = givenLog();
+  const log = givenLog(null);
   log.fail(new StoreDamaged('restore the log'));
   await t.throwsAsync(follow(log).ended, { instanceOf: StoreDamaged, message: 'restore the log' });
 });
 
 test('A subscription ends when it is aborted: while it waits, during back-off, or before it begins', async (t) => {
-  const waiting = givenLog();
+  const waiting = givenLog(t);
   const atTheEnd = follow(waiting);
   await waiting.clock.advance(100);
   atTheEnd.stop();
   await atTheEnd.ended;
   t.is(waiting.clock.sleepers, 0);
 
-  const away = givenLog();
+  const away = givenLog(t);
   away.fail(new StoreUnavailable('away'));
   const backingOff = follow(away);
   await away.clock.advance(0);
@@ -407,14 +381,14 @@ test('A subscription ends when it is aborted: while it waits, during back-off, o
   backingOff.stop();
   await backingOff.ended;
 
-  const unread = givenLog();
+  const unread = givenLog(t);
   const signal = AbortSignal.abort();
   for await (const page of unread.feeder.subscribe({ after: null, signal })) t.fail(JSON.stringify(page));
   t.is(unread.reads.length, 0);
 });
 
 test('A page that is read during an abort is not delivered', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(5);
   log.readMs = 50;
   const { pages, stop, ended } = follow(log);
@@ -425,7 +399,7 @@ test('A page that is read during an abort is not delivered', async (t) => {
 });
 
 test('A long wait leaves no listeners and no timers', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   const { signal, stop, ended } = follow(log);
   await log.clock.advance(60_000);
   for (let n = 0; n < 100; n += 1) {
@@ -444,7 +418,7 @@ test('A long wait leaves no listeners and no timers', async (t) => {
 for (const gatherMs of [0, 20])
   test(`No event is lost or repeated while appends, wake-ups and failures race with the reads, gathered for ${gatherMs} ms`, async (t) => {
     const random = makeSeededRandom(7);
-    const log = givenLog({ gatherMs });
+    const log = givenLog(t, { gatherMs });
     const followers = [0, 3, 40].map((pageMs) => follow(log, { pageMs }));
     let length = 0;
     for (let n = 0; n < 1_000; n += 1) {
@@ -458,13 +432,11 @@ for (const gatherMs of [0, 20])
     }
     await log.clock.until(() => followers.every(({ seen }) => seen().length >= length));
     for (const { seen } of followers) t.deepEqual(seen(), upTo(length));
-    for (const { stop } of followers) stop();
-    await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
   });
 
 test('Followers take the events of a live subscription without a read, in the order and pages of their arrival', async (t) => {
   // Given followers at the end of a log
-  const log = givenLog({ gatherMs: 20 });
+  const log = givenLog(t, { gatherMs: 20 });
   log.grow(3);
   const followers = [follow(log), follow(log, { pageMs: 3 })];
   await log.clock.advance(100);
@@ -483,12 +455,10 @@ test('Followers take the events of a live subscription without a read, in the or
   // Then the followers have them
   for (const { seen } of followers) t.deepEqual(seen(), [0, 1, 2, 3, 4, 6, 7]);
   t.deepEqual(log.reads, []);
-  for (const { stop } of followers) stop();
-  await log.clock.run(Promise.all(followers.map(({ ended }) => ended)));
 });
 
 test('Events that a read has passed are not taken again from the live subscription', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(0);
@@ -501,12 +471,10 @@ test('Events that a read has passed are not taken again from the live subscripti
     t.true(log.feeder.receive({ position: positionAt(index), event: eventAt(index) }));
   await log.clock.advance(0);
   t.deepEqual(following.seen(), upTo(8));
-  following.stop();
-  await log.clock.run(following.ended);
 });
 
 test('Without a live subscription its events do not count, and after its loss the log is read', async (t) => {
-  const log = givenLog();
+  const log = givenLog(t);
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(0);
@@ -517,12 +485,10 @@ test('Without a live subscription its events do not count, and after its loss th
   t.true(log.feeder.receive({ position: positionAt(4), event: eventAt(4) }));
   await log.clock.advance(1_000);
   t.deepEqual(following.seen(), upTo(5));
-  following.stop();
-  await log.clock.run(following.ended);
 });
 
 test('A live subscription may send more events than wait, which are read, and one that goes back does not count', async (t) => {
-  const log = givenLog({ gatherMs: 20 });
+  const log = givenLog(t, { gatherMs: 20 });
   log.grow(3);
   const following = follow(log);
   await log.clock.advance(100);
@@ -540,6 +506,4 @@ test('A live subscription may send more events than wait, which are read, and on
   await log.clock.advance(100);
   t.deepEqual([following.seen().length, log.reads.length], [604, 0]);
   t.false(send(7));
-  following.stop();
-  await log.clock.run(following.ended);
 });

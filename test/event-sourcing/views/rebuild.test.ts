@@ -35,14 +35,15 @@ interface Scene {
   }) => Promise<Running>;
   readonly announce: (process: GivenProcess) => Promise<void>;
   readonly record: () => Promise<GenerationRecord>;
-  readonly stopAll: () => Promise<void>;
 }
 
-async function given(): Promise<Scene> {
+/** Given a log of counters. The end of the test stops the processes. */
+async function given(t: ExecutionContext): Promise<Scene> {
   const world = givenWorld();
   const { clock, eventStore: log, readModelStore: documents } = world;
   await writeCounters(log, { counters: 5, additions: 4 });
   const runners: ProjectionRunner[] = [];
+  t.teardown(() => clock.run(Promise.all(runners.map((runner) => runner.stop()))));
   return {
     clock,
     log,
@@ -62,9 +63,6 @@ async function given(): Promise<Scene> {
       const stored = await getRecord(documents, 'generations/counters@1');
       return stored?.value as unknown as GenerationRecord;
     },
-    stopAll: async () => {
-      await clock.run(Promise.all(runners.map((runner) => runner.stop())));
-    },
   };
 }
 
@@ -76,8 +74,8 @@ async function thenRebuilt(t: ExecutionContext, { log, documents, record }: Scen
 }
 
 test('A view is rebuilt beside the live generation, becomes live, and the old generation is dropped', async (t) => {
-  const scene = await given();
-  const { clock, start, announce, record, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, start, announce, record } = scene;
   const [first, second] = [await start(), await start()];
   await announce(first);
   await clock.until(() => first.generations.liveCollection(countersProjection) === 'counters@1.2', 20_000);
@@ -91,11 +89,10 @@ test('A view is rebuilt beside the live generation, becomes live, and the old ge
   await thenRebuilt(t, scene);
   const reports = [...first.reports, ...second.reports];
   t.deepEqual(reports, ['rebuilt counters@1.2: 0 of 5 differ'], 'one process switched, and none failed');
-  await stopAll();
 });
 
 test('The switch comes at the earliest 15 s after the announcement', async (t) => {
-  const { clock, start, announce, record, stopAll } = await given();
+  const { clock, start, announce, record } = await given(t);
   const first = await start();
   await start();
   await clock.advance(700);
@@ -104,12 +101,11 @@ test('The switch comes at the earliest 15 s after the announcement', async (t) =
   t.is((await record()).live, 1);
   await clock.advance(3_001);
   t.is((await record()).live, 2);
-  await stopAll();
 });
 
 test('A process whose clock is ahead by an hour waits as long as the others', async (t) => {
-  const scene = await given();
-  const { clock, start, announce, record, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, start, announce, record } = scene;
   const first = await start();
   const ahead: Clock = { ...clock, now: () => new Date(clock.now().getTime() + 3_600_000) };
   await start({ clock: ahead });
@@ -123,13 +119,12 @@ test('A process whose clock is ahead by an hour waits as long as the others', as
   );
   await clock.advance(40_000);
   await thenRebuilt(t, scene);
-  await stopAll();
 });
 
 for (const hours of [1, -1]) {
   test(`A step of the wall clock by ${hours} h neither cuts nor lengthens a phase of a rebuild`, async (t) => {
-    const scene = await given();
-    const { clock, start, announce, record, stopAll } = scene;
+    const scene = await given(t);
+    const { clock, start, announce, record } = scene;
     const first = await start();
     await start();
     await announce(first);
@@ -149,12 +144,11 @@ for (const hours of [1, -1]) {
     t.true((await scene.documents.collections()).includes('counters@1.1'));
     await clock.advance(15_000);
     await thenRebuilt(t, scene);
-    await stopAll();
   });
 }
 
 test('The old generation is active for 15 s after the switch and exists for 15 s more', async (t) => {
-  const { clock, documents, start, announce, record, stopAll } = await given();
+  const { clock, documents, start, announce, record } = await given(t);
   const first = await start();
   await announce(first);
   const momentOf = async (phase: 'retiring' | 'dropping' | null): Promise<number> => {
@@ -171,12 +165,11 @@ test('The old generation is active for 15 s after the switch and exists for 15 s
   t.true(stalledMs - switchedMs >= 15_000 - 100 && stalledMs - switchedMs <= 17_100);
   const droppedMs = await momentOf(null);
   t.true(droppedMs - stalledMs >= 15_000 - 100 && droppedMs - stalledMs <= 17_100);
-  await stopAll();
 });
 
 test('Documents that differ at the same revision are listed and do not prevent the switch', async (t) => {
-  const scene = await given();
-  const { clock, documents, start, announce, record, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, documents, start, announce, record } = scene;
   const first = await start();
   // The live view is wrong in one document and behind in another.
   const [c1, c2, ...others] = await storedDocuments(documents, 'counters@1.1');
@@ -194,12 +187,11 @@ test('Documents that differ at the same revision are listed and do not prevent t
   t.like(last_rebuild, { compared: 4, different: 1, different_ids: ['c1'] });
   t.deepEqual(first.reports, ['rebuilt counters@1.2: 1 of 4 differ']);
   await thenRebuilt(t, scene);
-  await stopAll();
 });
 
 test('Both generations are active and written through until the registry no longer names the old one', async (t) => {
-  const scene = await given();
-  const { clock, documents, log, start, announce, record, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, documents, log, start, announce, record } = scene;
   const [first, second] = [await start(), await start()];
   await announce(first);
   await clock.advance(2_500);
@@ -227,12 +219,11 @@ test('Both generations are active and written through until the registry no long
     [],
     'no process wrote to a dropped generation',
   );
-  await stopAll();
 });
 
 test('The switch waits until the new generation has the events that were in the log when all processes knew of it', async (t) => {
-  const scene = await given();
-  const { clock, log, documents, start, announce, record, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, log, documents, start, announce, record } = scene;
   let stuck = false;
   const first = await start({
     readModelStore: {
@@ -254,11 +245,10 @@ test('The switch waits until the new generation has the events that were in the 
   await clock.advance(16_000);
   t.is((await record()).live, 2);
   t.not(await documents.get('counters@1.2', 'unheard1'), null);
-  await stopAll();
 });
 
 test('A rebuild ends although the log never rests', async (t) => {
-  const { clock, log, documents, start, announce, record, stopAll } = await given();
+  const { clock, log, documents, start, announce, record } = await given(t);
   // The projectors are always a little behind the head.
   const first = await start({
     readModelStore: {
@@ -275,11 +265,10 @@ test('A rebuild ends although the log never rests', async (t) => {
     await clock.advance(100);
   }
   t.is((await record()).live, 2);
-  await stopAll();
 });
 
 test('A new generation that stopped at an event does not become live', async (t) => {
-  const { clock, log, documents, start, announce, record, stopAll } = await given();
+  const { clock, log, documents, start, announce, record } = await given(t);
   const first = await start({
     readModelStore: {
       ...documents,
@@ -294,11 +283,10 @@ test('A new generation that stopped at an event does not become live', async (t)
   await clock.advance(60_000);
   t.is((await record()).live, 1);
   t.true(first.runner.live().reached);
-  await stopAll();
 });
 
 test('A long comparison does not keep the process from reading the registry', async (t) => {
-  const { clock, documents, start, announce, stopAll } = await given();
+  const { clock, documents, start, announce } = await given(t);
   const first = await start({
     readModelStore: {
       ...documents,
@@ -314,11 +302,10 @@ test('A long comparison does not keep the process from reading the registry', as
     t.notThrows(() => first.generations.liveCollection(countersProjection));
   }
   t.is(first.generations.liveCollection(countersProjection), 'counters@1.2');
-  await stopAll();
 });
 
 test('A process that is behind with a generation that another process has filled stays ready', async (t) => {
-  const { clock, log, documents, start, announce, stopAll } = await given();
+  const { clock, log, documents, start, announce } = await given(t);
   const first = await start({
     readModelStore: withRecordHooks(documents, {
       // The late checkpoint makes the other process start without one.
@@ -346,12 +333,11 @@ test('A process that is behind with a generation that another process has filled
   t.is(second.generations.liveCollection(countersProjection), 'counters@1.2');
   t.true(second.runner.live().reached);
   t.like(await second.views.of(countersProjection).get('c1'), { body: { total: 10 } });
-  await stopAll();
 });
 
 test('The collections that a crash left of earlier generations are dropped at start', async (t) => {
-  const scene = await given();
-  const { clock, documents, start, announce, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, documents, start, announce } = scene;
   const first = await start();
   await announce(first);
   await clock.advance(68_000);
@@ -359,12 +345,11 @@ test('The collections that a crash left of earlier generations are dropped at st
   await documents.ensureCollection('counters@1.1', []);
   await start();
   await thenRebuilt(t, scene);
-  await stopAll();
 });
 
 test('A starting process drops no generation that is still active or whose end has not come', async (t) => {
-  const scene = await given();
-  const { clock, documents, start, announce, stopAll } = scene;
+  const scene = await given(t);
+  const { clock, documents, start, announce } = scene;
   const first = await start();
   await announce(first);
   for (const phase of ['retiring', 'dropping'] as const) {
@@ -383,11 +368,10 @@ test('A starting process drops no generation that is still active or whose end h
   }
   await clock.advance(40_000);
   await thenRebuilt(t, scene);
-  await stopAll();
 });
 
 test('A process whose view a prune drops stops and says so', async (t) => {
-  const scene = await given();
+  const scene = await given(t);
   const { reports } = await scene.start();
   const name = 'generations/counters@1';
   const stored = await getRecord(scene.documents, name);
@@ -396,5 +380,4 @@ test('A process whose view a prune drops stops and says so', async (t) => {
   const stopped = reports.filter((report) => report.startsWith('stopped the registry of generations'));
   t.is(stopped.length, 1);
   t.regex(stopped[0] ?? '', /counters@1 was dropped by a prune.*start this process again/);
-  await scene.stopAll();
 });

@@ -10,6 +10,7 @@ import { assetDescription } from '../../support/examples/asset.js';
 import { startProjector } from '../../support/kernel/projectors.js';
 import { givenWorld } from '../../support/kernel/world.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
+import { metadataOf } from '../../support/examples/metadata.js';
 
 const collection = 'usage@3.1';
 const projects = ['p1', 'p2', 'p3'].map((name) =>
@@ -34,13 +35,7 @@ async function given(seed = 1, { notes = false } = {}) {
   const append = async (assetId: string, revision: number, event: AssetEvent) => {
     made += 1;
     const id = `00000000-0000-5000-8000-${String(made).padStart(12, '0')}`;
-    const metadata = {
-      command_id: id,
-      causation_id: id,
-      correlation_id: id,
-      actor: 'a',
-      time: clock.now().toISOString(),
-    };
+    const metadata = metadataOf(id, 'a', clock.now().toISOString());
     const expectedRevision = revision === 0 ? 'no-stream' : BigInt(revision - 1);
     const stream = `asset-${assetId}`;
     // Another event of the append may follow the one that changes the total.

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { aroundCalls } from '../../support/fakes/around-calls.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
 /** Notes which calls run at once. Each call takes a turn of the event loop, as one over a network would. */
@@ -6,22 +7,16 @@ function givenOverlaps() {
   const running = new Set<string>();
   const overlaps = new Set<string>();
   const watch = <Store extends object>(store: Store, name: string): Store =>
-    new Proxy(store, {
-      get(target, key) {
-        const member: unknown = Reflect.get(target, key);
-        if (typeof member !== 'function' || key === 'changeToken') return member;
-        return async (...given: unknown[]): Promise<unknown> => {
-          const call = `${name}.${String(key)} ${typeof given[0] === 'string' ? given[0] : ''}`;
-          for (const other of running) overlaps.add([call, other].sort().join(' | '));
-          running.add(call);
-          await new Promise((resolve) => setImmediate(resolve));
-          try {
-            return (await Reflect.apply(member, target, given)) as unknown;
-          } finally {
-            running.delete(call);
-          }
-        };
-      },
+    aroundCalls(store, async (key, run, given) => {
+      const call = `${name}.${key} ${typeof given[0] === 'string' ? given[0] : ''}`;
+      for (const other of running) overlaps.add([call, other].sort().join(' | '));
+      running.add(call);
+      await new Promise((resolve) => setImmediate(resolve));
+      try {
+        return await run();
+      } finally {
+        running.delete(call);
+      }
     });
   return { watch, overlaps };
 }

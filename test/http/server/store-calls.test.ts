@@ -1,26 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { Answer } from '../../support/clients/http-app.js';
+import { noting } from '../../support/fakes/around-calls.js';
 import { makeTestPaymentProvider, signed } from '../../support/fakes/test-payment-provider.js';
 import { agentSecret, password, startTestService } from '../../support/servers/http-service.js';
 
 /** A call to one of the three stores, for example `documents.getEach`. */
 type StoreCall = `${'log' | 'documents' | 'state'}.${string}`;
-
-/** Returns the store with a note of each call. A read of one document or a write is one command on MongoDB. */
-function noting<Store extends object>(store: Store, name: string, calls: string[]): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key);
-      // A change token costs no command.
-      if (typeof member !== 'function' || key === 'changeToken') return member;
-      return (...given: unknown[]): unknown => {
-        calls.push(`${name}.${String(key)}`);
-        return Reflect.apply(member, target, given);
-      };
-    },
-  });
-}
 
 const paymentProviders = new Map([['standard', makeTestPaymentProvider()]] as const);
 

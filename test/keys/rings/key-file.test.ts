@@ -1,20 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
-import type { ExecutionContext } from 'ava';
 import { KeyProblem } from '../../../src/keys/sealing/errors.js';
 import { addKey, newKeyFile, promoteKey, retireKey, timesOf } from '../../../src/keys/rings/key-changes.js';
 import {
@@ -24,14 +13,7 @@ import {
   removeLeftovers,
 } from '../../../src/keys/rings/key-file.js';
 import { ensureKeyFile, loadKeys } from '../../../src/keys/rings/key-rings.js';
-
-function givenDirectory(t: ExecutionContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-keys-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
-  return directory;
-}
+import { givenDirectory } from '../../support/directories.js';
 
 test('A missing key file is made for this user alone and read the next time', (t) => {
   const directory = join(givenDirectory(t), 'data');

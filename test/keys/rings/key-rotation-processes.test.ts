@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../../src/config/config.js';
@@ -20,6 +19,7 @@ import { makePasswords } from '../../../src/security/passwords/passwords.js';
 import { nativeScrypt } from '../../../src/security/passwords/scrypt.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
+import { givenDirectory } from '../../support/directories.js';
 
 /*
  * The procedure for several processes (docs/keys.md#keys-and-their-rotation), with the lists in files. At each step one
@@ -30,10 +30,7 @@ const keyOf = (ring: RingName, kid: string) =>
   formatRingKey({ kid, key: Buffer.alloc(32, `${ring} ${kid}`) });
 
 function givenFiles(t: ExecutionContext) {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-lists-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const pathOf = (ring: RingName) => join(directory, ring);
   const environment = {
     INDEX_KEY: Buffer.alloc(32).toString('base64url'),

@@ -9,6 +9,7 @@ import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';
 import { givenStores } from '../../support/given/given-embedded.js';
 import { foldOf, storedDocuments } from '../../support/kernel/world.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { metadataOf } from '../../support/examples/metadata.js';
 
 const collection = 'counters@1.1';
 const counters = 600;
@@ -17,13 +18,6 @@ const unreadable = 'counter-c450';
 
 /** Appends the events of many counters in turns, so that the events of each are in several pages. One cannot be read. */
 async function fillLog(log: EventStore): Promise<void> {
-  const metadata = {
-    command_id: 'c',
-    causation_id: 'c',
-    correlation_id: 'c',
-    actor: 'anonymous',
-    time: '2026-01-02T03:04:05.000Z',
-  };
   for (let turn = 0; turn <= additions; turn += 1) {
     const event =
       turn === 0
@@ -34,7 +28,7 @@ async function fillLog(log: EventStore): Promise<void> {
       const isUnknown = stream === unreadable && turn === 2;
       const stored: NewEvent = {
         id: `${index}-${turn}`,
-        metadata,
+        metadata: metadataOf('c'),
         ...event,
         ...(isUnknown ? { type: 'CounterPainted' } : {}),
       };

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
@@ -17,6 +16,7 @@ import {
   startEventStoreDbServer,
 } from '../../support/servers/eventstoredb-server/server.js';
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
+import { givenDirectory } from '../../support/directories.js';
 
 const accepted: readonly string[] = [
   'esdb://127.0.0.1:2113?tls=false',
@@ -84,8 +84,7 @@ test('The policy ignores the messages of other packages, and those of the client
 test.serial(
   'The store uses the user and the authority of the connection string for a secured node',
   async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'stowage-'));
-    t.teardown(() => rm(directory, { recursive: true }));
+    const directory = givenDirectory(t);
     const authority = join(directory, 'ca.pem');
     await writeFile(authority, testCertificate);
     const server = await startEventStoreDbServer({

@@ -3,7 +3,7 @@ import { StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
 import { makeLogId } from '../../../src/stores/eventstoredb/same-log/log-id.js';
 import { makeEvent, makeEvents, readLog } from '../../contracts/event-store-fixtures.js';
 import { makeServiceClient } from '../../support/clients/service-client.js';
-import { keyEnvironment, makeDataDirectory } from '../../support/servers/service-process.js';
+import { keyEnvironment } from '../../support/servers/service-process.js';
 import {
   givenServer,
   openTestStore,
@@ -11,6 +11,7 @@ import {
   makeProposed,
 } from '../../support/servers/eventstoredb-server/server.js';
 import { startInProcess } from '../../support/servers/service-in-process.js';
+import { givenDirectory } from '../../support/directories.js';
 
 const metadata = JSON.stringify(makeEvent().metadata);
 
@@ -120,13 +121,11 @@ test.serial('Another event in the stream of the log id is damage', async (t) => 
 });
 
 async function givenService(t: ExecutionContext) {
-  const [server, data] = [await startEventStoreDbServer(), await makeDataDirectory()];
-  t.teardown(async () => {
-    await server.close();
-    await data.remove();
-  });
+  const server = await startEventStoreDbServer();
+  t.teardown(() => server.close());
+  const directory = givenDirectory(t);
   const environment = { ...keyEnvironment, EVENTSTOREDB_URL: server.url };
-  return { server, start: () => startInProcess({ directory: data.path, environment }) };
+  return { server, start: () => startInProcess({ directory, environment }) };
 }
 
 test.serial(

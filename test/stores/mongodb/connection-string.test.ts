@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 
@@ -11,6 +10,7 @@ import {
   withReplyLimit,
 } from '../../../src/stores/mongodb/connection-string.js';
 import { defaultMongoDbLimits, readTryMs, writeTryMs } from '../../../src/stores/mongodb/calls/limits.js';
+import { givenDirectory } from '../../support/directories.js';
 
 test('A connection on this machine, and one with TLS, cause neither a problem nor a warning', (t) => {
   for (const url of [
@@ -57,10 +57,7 @@ test('A connection that verifies no certificate is a warning that names the opti
 });
 
 test('A certificate file that cannot be read is a problem that names the option', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const file = join(directory, 'ca.pem');
   const url = `mongodb://db.example.org/?tls=true&tlsCAFile=${encodeURIComponent(file)}`;
   t.deepEqual(mongoDbProblems(url), [

@@ -92,7 +92,7 @@ export function givenAuditEvents(random: () => number, count: number): ExportedE
 }
 
 /** Returns the line of an event, without its line break. */
-export function exportedLine(index: number, event: ExportedEvent): string {
+function exportedLine(index: number, event: ExportedEvent): string {
   const { id, stream, revision, type, recorded_at, data, metadata } = event;
   return JSON.stringify({ index, id, stream, revision, type, recorded_at, data, metadata });
 }
@@ -157,7 +157,7 @@ export function tilesOf(leaves: readonly Buffer[]): Map<string, Buffer> {
 }
 
 /** What differs from the log of most tests. */
-export interface ExportChoices {
+interface ExportChoices {
   readonly origin?: string;
   /** The witnesses that add their cosignatures. */
   readonly witnesses?: readonly Witness[];
@@ -166,7 +166,7 @@ export interface ExportChoices {
 }
 
 /** Signs the checkpoint of a tree. */
-export function signedCheckpoint(
+function signedCheckpoint(
   leaves: readonly Buffer[],
   signers: readonly NoteSigner[] = [givenLogKey()],
   { origin = auditOrigin, witnesses = [] }: ExportChoices = {},
@@ -207,7 +207,7 @@ export function writeExport(folder: string, files: ExportFiles): void {
 }
 
 /** Serves an export from memory to the verifier. */
-export function memoryRead(files: ExportFiles): VerifierRead {
+function memoryRead(files: ExportFiles): VerifierRead {
   return (path, most) => {
     const bytes = files.get(path);
     const isFit = bytes !== undefined && bytes.length <= most;
@@ -218,7 +218,7 @@ export function memoryRead(files: ExportFiles): VerifierRead {
 }
 
 /** A problem that the verifier printed, by its parts. `first` and `last`: the events, if it names them. */
-export interface FoundProblem {
+interface FoundProblem {
   readonly path: string;
   readonly what: string;
   readonly first?: number;

@@ -21,6 +21,7 @@ import { makeSeededRandom } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
+import { metadataOf } from '../examples/metadata.js';
 
 /** A clock that runs faster than the real one, so that tests of long waits are short. */
 export function makeFastClock(factor: number): Clock {
@@ -189,11 +190,7 @@ export function makeAuditEvent(random: Random, number: number): NewEvent {
     id,
     type: ['AssetAdded', 'OrderPaid', 'UserRegistered'][Math.floor(random() * 3)] ?? 'AssetAdded',
     data,
-    metadata: {
-      ...{ command_id: id, causation_id: id, correlation_id: id },
-      actor: `user:${Math.floor(random() * 20)}`,
-      time: '2026-01-02T03:04:05.000Z',
-    },
+    metadata: metadataOf(id, `user:${Math.floor(random() * 20)}`),
   };
 }
 

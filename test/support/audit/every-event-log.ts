@@ -3,9 +3,10 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { everyEvent } from '../examples/every-event.js';
 import { projectId, userId } from '../examples/ids.js';
+import { metadataOf } from '../examples/metadata.js';
 
 /** Streams of each category with each of its events. */
-export interface EveryEvent {
+interface EveryEvent {
   readonly streams: readonly string[];
   /** The number of their events. */
   readonly size: number;
@@ -38,10 +39,9 @@ export function makeEveryEvent(copies: number): EveryEvent {
         const [type, data] = one?.events[one.next] ?? [];
         if (one === undefined || type === undefined || data === undefined) throw new Error('nothing waits');
         const id = randomUUID();
-        const metadata = { command_id: id, causation_id: id, correlation_id: id, actor: `user:${userId}` };
         const expected = one.next === 0 ? 'no-stream' : BigInt(one.next - 1);
         await eventStore.append(one.stream, expected, [
-          { id, type, data, metadata: { ...metadata, time: '2026-01-02T03:04:05.000Z' } },
+          { id, type, data, metadata: metadataOf(id, `user:${userId}`) },
         ]);
         one.next += 1;
       }

@@ -1,7 +1,7 @@
 import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/areas/audit/tree/note.js';
 
 /** What an auditor who polls has seen. */
-export interface Polled {
+interface Polled {
   /** The sizes of the different checkpoints. */
   readonly sizes: readonly number[];
   readonly polls: number;
@@ -10,7 +10,7 @@ export interface Polled {
 }
 
 /** An auditor who reads the served checkpoint without a pause, and has the public keys that the operator gave. */
-export interface PollingAuditor {
+interface PollingAuditor {
   /** Gives the auditor a further public key. */
   readonly tell: (vkey: string) => void;
   /** The last checkpoint that was served; null before the first. */

@@ -19,7 +19,7 @@ import type { ServiceInProcess } from '../servers/service-in-process.js';
 import { readWholeLog } from './audit-scene.js';
 
 /** The settings of a service that `fillService` fills. */
-export const paymentSecret = `whsec_${Buffer.from('test only, the secret of the replays').toString('base64')}`;
+const paymentSecret = `whsec_${Buffer.from('test only, the secret of the replays').toString('base64')}`;
 export const replayEnvironment = { PAYMENT_STANDARD_WEBHOOK_SECRETS: paymentSecret };
 
 /**

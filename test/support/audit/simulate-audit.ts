@@ -6,6 +6,7 @@ import type { EventStore } from '../../../src/event-sourcing/ports/event-store.j
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { eventually } from '../eventually.js';
+import { aroundCalls } from '../fakes/around-calls.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
@@ -104,19 +105,14 @@ function problemsOf(notes: readonly string[], whole: readonly LogEvent[]): reado
 
 /** Returns a store whose calls fail when the life of its process is over. A call may apply and then fail. */
 function mortal<Store extends object>(store: Store, life: { calls: number }): Store {
-  return new Proxy(store, {
-    get: (target, name, receiver) => {
-      const member = Reflect.get(target, name, receiver) as unknown;
-      if (typeof member !== 'function' || name === 'subscribe') return member;
-      return async (...args: unknown[]) => {
-        life.calls -= 1;
-        if (life.calls < 0) throw new StoreUnavailable('the process is dead');
-        const result: unknown = await (member as (...all: unknown[]) => unknown).apply(target, args);
-        if (life.calls === 0) throw new StoreUnavailable('the process died during the call');
-        return result;
-      };
-    },
-  });
+  const spend = async (run: () => unknown): Promise<unknown> => {
+    life.calls -= 1;
+    if (life.calls < 0) throw new StoreUnavailable('the process is dead');
+    const result = await run();
+    if (life.calls === 0) throw new StoreUnavailable('the process died during the call');
+    return result;
+  };
+  return aroundCalls(store, (name, run) => (name === 'subscribe' ? run() : spend(run)));
 }
 
 /** Cuts the pages of a subscription into smaller ones. */

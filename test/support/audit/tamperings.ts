@@ -19,7 +19,7 @@ export interface TamperBase {
 }
 
 /** A tampered export, and what the verifier must say of it: `complaint` returns what is wrong with its verdict. */
-export interface Tampered {
+interface Tampered {
   readonly files: ExportFiles;
   readonly given: GivenToVerifier;
   readonly complaint: (verdict: PrintedVerdict) => string | null;

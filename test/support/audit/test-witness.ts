@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 import { foldNodes, type Hash } from '../../../src/areas/audit/tree/merkle.js';
 import { isSignedBy, parseCheckpointText, parseNote, parseVkey } from '../../../src/areas/audit/tree/note.js';
@@ -7,7 +8,7 @@ import { givenWitness } from './audit-export.js';
 import { isConsistent, type TreeHead } from './consistency.js';
 
 /** A witness over HTTP (C2SP tlog-witness), with one state for each origin. */
-export interface TestWitness {
+interface TestWitness {
   readonly url: string;
   readonly vkey: string;
   /** The size that it has cosigned for an origin. */
@@ -41,13 +42,9 @@ export async function startTestWitness(logVkeys: readonly string[]): Promise<Tes
   };
 
   const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    void text(request).then((body) => {
       const isCall = request.method === 'POST' && request.url === '/prefix/add-checkpoint';
-      const { status, text } = isCall
-        ? answer(Buffer.concat(chunks).toString('utf8'))
-        : { status: 404, text: '' };
+      const { status, text } = isCall ? answer(body) : { status: 404, text: '' };
       statuses.push(status);
       response.writeHead(status, status === 409 ? { 'content-type': 'text/x.tlog.size' } : {}).end(text);
     });

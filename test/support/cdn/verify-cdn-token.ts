@@ -1,7 +1,7 @@
 import { createHash, createVerify } from 'node:crypto';
 
 /** A CDN's configuration of one domain, as its console has it. */
-export interface CdnSettings {
+interface CdnSettings {
   readonly scheme: string;
   readonly key?: string;
   readonly publicKey?: string;

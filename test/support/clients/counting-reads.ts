@@ -1,8 +1,9 @@
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { aroundCalls } from '../fakes/around-calls.js';
 import type { Answer } from './http-app.js';
 
 /** What a request costs: calls to the read models, and the documents and ids that they return. */
-export interface ReadCost {
+interface ReadCost {
   readonly calls: number;
   readonly read: number;
 }
@@ -15,21 +16,12 @@ export function countingReads() {
     /** Returns the cost of all requests so far. */
     total,
     wrapDocuments: (store: ReadModelStore): ReadModelStore =>
-      new Proxy<ReadModelStore>(
-        { ...store, changeToken: () => null },
-        {
-          get(target, key) {
-            const member: unknown = Reflect.get(target, key);
-            if (typeof member !== 'function' || key === 'changeToken') return member;
-            return async (...given: unknown[]): Promise<unknown> => {
-              calls += 1;
-              const result: unknown = await Reflect.apply(member, target, given);
-              read += Array.isArray(result) ? result.length : 1;
-              return result;
-            };
-          },
-        },
-      ),
+      aroundCalls({ ...store, changeToken: () => null }, async (_name, run) => {
+        calls += 1;
+        const result = await run();
+        read += Array.isArray(result) ? result.length : 1;
+        return result;
+      }),
     /** Returns what the request costs until its reply. */
     costOf: async (request: () => Promise<Answer>): Promise<ReadCost> => {
       const before = total();

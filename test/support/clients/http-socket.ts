@@ -71,7 +71,7 @@ const silentMsMax = 600_000;
 const closes = ({ headers }: RawReply): boolean => headers.get('connection') === 'close';
 
 /** A client with one connection at a time, kept alive as long as the server keeps it, that can send any bytes. */
-export interface HttpLane {
+interface HttpLane {
   /**
    * Sends a request and waits for its reply. Rejects when the server ends the connection without a reply, or sends
    * nothing for ten minutes.

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-export interface TextReply {
+interface TextReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

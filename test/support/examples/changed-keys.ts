@@ -1,7 +1,7 @@
 import { keyEnvironment } from '../servers/service-process.js';
 
 /** An environment whose keys do not match data that was made with `keyEnvironment`. */
-export interface ChangedKeys {
+interface ChangedKeys {
   readonly what: string;
   /** The variables that the refusal must name. */
   readonly variables: readonly string[];

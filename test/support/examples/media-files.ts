@@ -2,7 +2,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** Red, green, blue and opacity of a point: 0 to 255. */
-export type Paint = (x: number, y: number) => readonly [number, number, number, number];
+type Paint = (x: number, y: number) => readonly [number, number, number, number];
 
 /** Paints hills under an evening sky, as a photo would look. */
 export const landscape: Paint = (x, y) => {

@@ -3,7 +3,7 @@ import type { Random } from '../../../src/kit/time/clock.js';
 import { ed25519KeyPair } from '../../../src/security/tokens/access-tokens.js';
 
 /** A token that the service must refuse, and its defect. */
-export interface TokenMutant {
+interface TokenMutant {
   readonly attack: string;
   readonly token: string;
 }

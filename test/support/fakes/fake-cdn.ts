@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, request } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { cdnCertificates, cdnKey } from '../examples/cdn-certificates.js';
 import type { FakeStorage } from './fake-storage.js';
+import { listen } from '../servers/loopback.js';
 
 /** The domain of the good certificate. */
 export const cdnHost = 'cdn.example.test';
@@ -51,11 +50,5 @@ export async function givenFakeCdn(
       incoming.pipe(onward);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, requests };
+  return { port: await listen(t, server), requests };
 }

@@ -7,7 +7,7 @@ import { BSON, type Document } from 'mongodb';
 export type FakeReply = Document | 'silent' | 'frozen' | 'reset';
 
 /** A server that speaks enough of MongoDB's wire protocol to answer as a test's script says. */
-export interface FakeMongoDb {
+interface FakeMongoDb {
   readonly url: string;
   /** The commands received after the handshake, in order. */
   readonly received: Document[];

@@ -6,7 +6,7 @@ interface Open {
   readonly parts: Map<number, Buffer>;
 }
 
-export interface PartsReply {
+interface PartsReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

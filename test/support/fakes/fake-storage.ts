@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type FakeParts, makeFakeParts } from './fake-parts.js';
+import { listen } from '../servers/loopback.js';
 
 /** A reply that the storage gives in place of the right one. */
 interface FakeReply {
@@ -55,13 +54,7 @@ export async function givenFakeStorage(
       response.end(fault.body ?? '');
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, requests, objects, cors };
+  return { port: await listen(t, server), requests, objects, cors };
 }
 
 function operationOf(request: IncomingMessage): FakeOperation {

@@ -49,14 +49,8 @@ interface CreationOptions {
 
 /** Makes an authenticator for ES256. @param counts whether its passkeys count their uses */
 export function makeSoftwareAuthenticator({
-  origin = 'https://example.org',
   counts = true,
-  aaguid = Buffer.alloc(16),
-}: {
-  readonly origin?: string;
-  readonly counts?: boolean;
-  readonly aaguid?: Buffer;
-} = {}): SoftwareAuthenticator {
+}: { readonly counts?: boolean } = {}): SoftwareAuthenticator {
   let last: Made | null = null;
   return {
     create: ({ challenge, rp, user }, deviations = {}) => {
@@ -75,26 +69,20 @@ export function makeSoftwareAuthenticator({
       const length = Buffer.alloc(2);
       length.writeUInt16BE(last.id.length);
       const data = authenticatorData({ rpId: rp.id, counter: 0, ...deviations }, [
-        aaguid,
+        Buffer.alloc(16),
         length,
         last.id,
         key,
       ]);
       // Some browsers leave out `crossOrigin`, and others write false.
-      const client = clientData({ type: 'webauthn.create', challenge, origin, ...deviations });
+      const client = clientData({ type: 'webauthn.create', challenge, ...deviations });
       return registrationOf(last.id, client, data, deviations);
     },
     get: ({ challenge, rpId }, deviations = {}) => {
       if (last === null) throw new Error('the authenticator has no passkey');
       if (counts) last.counter += 1;
       const data = authenticatorData({ rpId, counter: last.counter, ...deviations }, []);
-      const client = clientData({
-        type: 'webauthn.get',
-        challenge,
-        origin,
-        crossOrigin: false,
-        ...deviations,
-      });
+      const client = clientData({ type: 'webauthn.get', challenge, crossOrigin: false, ...deviations });
       return assertionOf(last, client, data, deviations);
     },
   };
@@ -146,13 +134,13 @@ function credentialOf(id: Buffer) {
 function clientData({
   type,
   challenge,
-  origin,
+  origin = 'https://example.org',
   crossOrigin,
   topOrigin,
 }: {
   readonly type: string;
   readonly challenge: string;
-  readonly origin: string;
+  readonly origin?: string;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
 }): Buffer {
@@ -178,7 +166,7 @@ function authenticatorData(
   return Buffer.concat([createHash('sha256').update(rpId).digest(), rest, ...attested]);
 }
 
-export type Cbor = number | string | Buffer | readonly Cbor[] | ReadonlyMap<Cbor, Cbor>;
+type Cbor = number | string | Buffer | readonly Cbor[] | ReadonlyMap<Cbor, Cbor>;
 
 /** Encodes what authenticators need of CBOR (RFC 8949). */
 export function cbor(value: Cbor): Buffer {

@@ -7,7 +7,7 @@ import {
 } from '../../../src/areas/payments/platforms/payment-maker.js';
 
 /** A maker without a network. It makes one payment for each idempotency key. */
-export interface TestPaymentMaker extends PaymentMaker {
+interface TestPaymentMaker extends PaymentMaker {
   readonly requests: readonly PaymentRequest[];
   /** The payments that were made. */
   readonly made: readonly MadePayment[];
@@ -16,13 +16,7 @@ export interface TestPaymentMaker extends PaymentMaker {
   failNext(error: PlatformError): void;
 }
 
-export function makeTestPaymentMaker({
-  lifeMs = 3_600_000,
-  now,
-}: {
-  readonly lifeMs?: number;
-  readonly now: () => Date;
-}): TestPaymentMaker {
+export function makeTestPaymentMaker({ now }: { readonly now: () => Date }): TestPaymentMaker {
   const requests: PaymentRequest[] = [];
   const byKey = new Map<string, MadePayment>();
   const refunds: RefundRequest[] = [];
@@ -54,7 +48,7 @@ export function makeTestPaymentMaker({
         url: `https://pay.example/${byKey.size + 1}`,
         fields: { order: request.orderNumber, back: request.returnUrl ?? '' },
         reference: `made-${byKey.size + 1}`,
-        expiresAt: new Date(now().getTime() + lifeMs),
+        expiresAt: new Date(now().getTime() + 3_600_000),
       };
       byKey.set(request.idempotencyKey, made);
       // Other calls run before the caller can record the payment.

@@ -15,7 +15,7 @@ import {
 import type { TestSmtpServer } from '../servers/smtp-server.js';
 
 /** The place of the story: two services over the same stores, which may end without warning and start again. */
-export interface StoryPlace {
+interface StoryPlace {
   /** Returns the current URLs of the two services. */
   readonly urls: () => readonly [string, string];
   readonly smtp: TestSmtpServer;

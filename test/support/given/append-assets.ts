@@ -2,6 +2,7 @@ import { v5 } from 'uuid';
 import { assetCodec } from '../../../src/areas/assets/domain/asset/events.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { assetDescription } from '../examples/asset.js';
+import { metadataOf } from '../examples/metadata.js';
 
 const appendsAtOnce = 500;
 const namespace = '019b7d00-0000-5000-8000-000000000000';
@@ -20,11 +21,10 @@ export async function appendAssets(
   const facts = { project_id: project, storage_id: storageId, size: 1, renditions: [] };
   const data = { ...assetDescription, ...facts };
   const { data: encoded, type } = assetCodec.encode({ type: 'AssetAdded', data });
-  const time = '2026-01-02T03:04:05.000Z';
-  const metadata = { command_id: namespace, causation_id: namespace, correlation_id: namespace };
+  const metadata = metadataOf(namespace);
   const write = (n: number): Promise<unknown> => {
     const id = v5(String(n), namespace);
-    const event = { id, type, data: encoded, metadata: { ...metadata, actor: 'operator', time } };
+    const event = { id, type, data: encoded, metadata };
     return eventStore.append(`asset-${id}`, 'no-stream', [event]);
   };
   for (let at = from; at < until; at += appendsAtOnce) {

@@ -28,7 +28,7 @@ export interface Acknowledged {
 }
 
 /** Clients that register and create projects without a pause. */
-export interface WritingClients {
+interface WritingClients {
   readonly acknowledged: Acknowledged;
   /** Resolves when this many projects are acknowledged. */
   reached(projects: number): Promise<void>;
@@ -75,12 +75,12 @@ export interface Counts {
   readonly projects: number;
 }
 
-export function countsOf({ accounts, projects }: Acknowledged): Counts {
+function countsOf({ accounts, projects }: Acknowledged): Counts {
   return { accounts: accounts.length, projects: projects.length };
 }
 
 /** Signs each of the first accounts in and reads its projects. Returns what differs from what was acknowledged. */
-export async function findLosses(
+async function findLosses(
   url: string,
   { accounts, projects }: Acknowledged,
   counts: Counts,

@@ -22,7 +22,7 @@ export async function givenNext(
 export async function givenAccount(
   storeOptions: Parameters<typeof givenStores>[0] = {},
   passwords: PasswordOptions = {},
-  profile: { readonly email?: string; readonly userAgent?: string; readonly nickname?: string } = {},
+  profile: { readonly email?: string } = {},
 ) {
   const commands = await givenNext(storeOptions, passwords);
   const { register, refreshTokens, stores } = commands;

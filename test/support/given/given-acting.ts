@@ -1,4 +1,3 @@
-import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { register } from '../examples/user.js';
 import { givenContext, type GivenStores } from './given-stores.js';
@@ -7,15 +6,13 @@ import { givenContext, type GivenStores } from './given-stores.js';
 export async function givenActing(
   { handler, clock }: Pick<GivenStores, 'handler' | 'clock'>,
   actorId: string,
-  {
-    contextOf = (n) => givenContext(9_000 + n, clock.now()),
-    isProved = true,
-  }: { readonly contextOf?: (n: number) => CommandContext; readonly isProved?: boolean } = {},
+  { isProved = true }: { readonly isProved?: boolean } = {},
 ) {
   const target = { aggregate: userAggregate, id: actorId };
-  await handler.handle(target, register, contextOf(1));
+  await handler.handle(target, register, givenContext(9_001, clock.now()));
   const { email_digest } = register;
-  if (isProved) await handler.handle(target, { type: 'VerifyEmail', email_digest }, contextOf(2));
+  if (isProved)
+    await handler.handle(target, { type: 'VerifyEmail', email_digest }, givenContext(9_002, clock.now()));
   return { actorId, session: sessionOf(actorId) };
 }
 

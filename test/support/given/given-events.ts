@@ -5,6 +5,7 @@ import {
 } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
+import { metadataOf } from '../examples/metadata.js';
 
 const commandId = '018f0000-0000-7000-8000-00000000c0de';
 
@@ -34,13 +35,7 @@ export function recordEvents<Event extends DomainEvent>(
     return {
       ...(JSON.parse(JSON.stringify(encoded)) as typeof encoded),
       id: eventId(commandId, stream, index, encoded),
-      metadata: {
-        command_id: commandId,
-        causation_id: commandId,
-        correlation_id: commandId,
-        actor: 'anonymous',
-        time: eventTime(index),
-      },
+      metadata: metadataOf(commandId, 'anonymous', eventTime(index)),
       stream,
       revision: BigInt(index),
       recordedAt: recordedAt(index),

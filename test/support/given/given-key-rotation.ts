@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { CountPasswords } from '../../../src/areas/shares/commands/count-passwords.js';
@@ -15,6 +13,7 @@ import { makeKeyRotation } from '../../../src/keys/rings/key-rotation.js';
 import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
+import { givenDirectory } from '../directories.js';
 
 /** Makes the parts of a process that owns a data directory: its key file, live rings, and the operators' rotation. */
 export function givenKeyRotation(
@@ -22,10 +21,7 @@ export function givenKeyRotation(
   settings: KeySettings = {},
   countPasswords: CountPasswords = () => Promise.resolve({ users: 0, shares: 0, someShares: [] }),
 ) {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-rotation-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = givenDirectory(t);
   const keyFile = join(directory, 'keys.json');
   ensureKeyFile({ path: keyFile, settings, hasData: false, randomBytes });
   const clock = makeTestClock();

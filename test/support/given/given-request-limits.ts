@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { realClock } from '../fakes/clock.js';
 
 /** Work on a request that never ends, under the limits of production. */
-export interface EndlessRequest {
+interface EndlessRequest {
   /** The sentence of the refusal, and its time after the start of the work. */
   readonly refusal: string;
   readonly tookMs: number;

@@ -18,7 +18,7 @@ import { givenContext } from './given-stores.js';
 
 export const sharePassword = 'open sesame';
 
-export interface GivenAsset {
+interface GivenAsset {
   readonly projectId: string;
   readonly storageId: string;
   readonly assetId: string;

@@ -14,10 +14,12 @@ import { makeSeededRandom } from '../fakes/clock.js';
 import { makeMemoryEventStore } from '../fakes/memory-event-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import { settableClock } from '../fakes/settable-clock.js';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { eventually } from '../eventually.js';
+import { metadataOf } from '../examples/metadata.js';
+import { listen } from '../servers/loopback.js';
 
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 export const dayMs = 24 * 60 * 60 * 1_000;
@@ -111,14 +113,7 @@ export function givenWebhooks(t: ExecutionContext) {
 /** Makes an event that a test appends without a command. */
 export function storableEvent(type: string, data: JsonObject, at: Date) {
   const id = randomUUID();
-  const metadata = {
-    command_id: id,
-    causation_id: id,
-    correlation_id: id,
-    actor: 'operator',
-    time: at.toISOString(),
-  };
-  return { id, type, data, metadata };
+  return { id, type, data, metadata: metadataOf(id, 'operator', at.toISOString()) };
 }
 
 /** A request that the receiver got. */
@@ -158,10 +153,7 @@ export async function startWebhookReceiver(t: ExecutionContext): Promise<Webhook
   const accepted: ReceivedWebhook[] = [];
   let answer: (request: ReceivedWebhook) => WebhookAnswer = () => 204;
   const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
+    void text(request).then((body) => {
       const { type, data } = bodySchema.parse(JSON.parse(body));
       const { headers } = request;
       const got = { id: String(headers['webhook-id']), type, data, headers, body };
@@ -176,13 +168,8 @@ export async function startWebhookReceiver(t: ExecutionContext): Promise<Webhook
       response.writeHead(given, given === 302 ? { location: '/elsewhere' } : {}).end();
     });
   });
-  const port = await listenOn(server);
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: `http://127.0.0.1:${await listen(t, server)}/hook`,
     ...{ received, accepted },
     answerWith: (next) => {
       answer = next;
@@ -190,14 +177,6 @@ export async function startWebhookReceiver(t: ExecutionContext): Promise<Webhook
     acceptedCount: (count) => eventually(`${count} accepted webhooks`, () => accepted.length >= count),
     receivedCount: (count) => eventually(`${count} webhooks`, () => received.length >= count),
   };
-}
-
-function listenOn(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }
 
 /** Returns the `n`-th id of an order in a test. */

@@ -19,6 +19,7 @@ import { shareCreated } from '../examples/share.js';
 import { storageCreated } from '../examples/storage.js';
 import { userRegistered } from '../examples/user.js';
 import { makeSeededRandom } from '../fakes/clock.js';
+import { metadataOf } from '../examples/metadata.js';
 
 /** People whose stories are under way at once, so that events of one stream lie far apart in the log. */
 const peopleAtOnce = 400;
@@ -202,13 +203,7 @@ function recordOf<Event extends DomainEvent>(
   return {
     id: v5(commandId, namespace),
     ...codec.encode(event),
-    metadata: {
-      command_id: commandId,
-      causation_id: commandId,
-      correlation_id: commandId,
-      actor: `user:${commandId}`,
-      time,
-    },
+    metadata: metadataOf(commandId, `user:${commandId}`, time),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 
 /** What has become of a report. `disposition`: null while it waits, or while its order has not learned it. */
-export interface ReportOutcome {
+interface ReportOutcome {
   readonly disposition: Disposition | null;
   readonly orderId: string | null;
 }

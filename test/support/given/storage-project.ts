@@ -49,7 +49,7 @@ interface StorageServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export interface StorageService {
+interface StorageService {
   /** Makes a project of a new account. */
   project(t: ExecutionContext): Promise<StorageProject>;
   close(): Promise<void>;

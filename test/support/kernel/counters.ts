@@ -7,6 +7,7 @@ import type { Projection } from '../../../src/event-sourcing/views/projection.js
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
+import { metadataOf } from '../examples/metadata.js';
 
 /** The events of a toy aggregate for the kernel's tests: a counter that is opened, added to and closed. */
 const schemas = {
@@ -153,13 +154,7 @@ export async function writeCounters(
     const stream = `${category}-${id}`;
     const before = await log.read(stream, { limit: 1_000_000 });
     const { commandId, actor, time } = contextOf(before.length);
-    const metadata = {
-      command_id: commandId,
-      causation_id: commandId,
-      correlation_id: commandId,
-      actor,
-      time: time.toISOString(),
-    };
+    const metadata = metadataOf(commandId, actor, time.toISOString());
     const expected = before.at(-1)?.revision ?? 'no-stream';
     const encoded = counterCodec.encode(event);
     await log.append(stream, expected, [

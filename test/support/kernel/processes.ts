@@ -171,7 +171,7 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
   }
 }
 
-export interface WatchedReadModels {
+interface WatchedReadModels {
   readonly store: ReadModelStore;
   /** Returns the number of applied writes. */
   readonly applied: () => number;

@@ -188,7 +188,7 @@ interface Effect {
 }
 
 /** The reactions that simulated processes share, and a watch on their effects. */
-export interface SharedParcels {
+interface SharedParcels {
   /** Returns the reaction with an outside effect, and the one that only sends a command. */
   readonly reactionsOf: (process: ReactingProcess) => readonly AnyReaction[];
   /** Requests one more parcel. */

@@ -23,7 +23,7 @@ import { getRecord, loadCheckpoint } from '../../../src/event-sourcing/ports/rec
 
 const projections: readonly Projection[] = [countersProjection, counterLabelsProjection];
 
-export interface Simulated {
+interface Simulated {
   /** The problem, or null. */
   readonly problem: string | null;
   readonly events: number;

@@ -27,7 +27,7 @@ interface Struck {
 
 type Blow = (victim: Struck) => void | Promise<void>;
 
-export interface SimulatedSharing {
+interface SimulatedSharing {
   /** The problem, or null. */
   readonly problem: string | null;
   readonly rounds: number;

@@ -17,7 +17,7 @@ interface Trade {
   readonly refunds: Map<string, number>;
 }
 
-export interface FakeAlipay extends PlatformServer {
+interface FakeAlipay extends PlatformServer {
   trades(): readonly string[];
   /** Fen by the number of each refund of an order. */
   refundsOf(number: string): Readonly<Record<string, number>>;
@@ -31,7 +31,7 @@ export interface FakeAlipay extends PlatformServer {
   reportRefund(number: string): SentCallback;
 }
 
-export interface FakeAlipayOptions {
+interface FakeAlipayOptions {
   readonly appId: string;
   readonly sellerId: string;
   /** The public key of the app, which signs requests. */

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import { type SentCallback, signEpay } from '../clients/sign-callbacks.js';
 import { givenPlatformServer, type PlatformServer, type ServerReply } from './platform-server.js';
 
-export interface FakeEpay extends PlatformServer {
+interface FakeEpay extends PlatformServer {
   orders(): readonly string[];
   /** The buyer pays; returns the notification. */
   pay(number: string): SentCallback;

@@ -9,7 +9,7 @@ export interface StripeItem {
   readonly json: JsonObject;
 }
 
-export type ListReply = JsonObject | 'resource_missing' | 'parameter_invalid';
+type ListReply = JsonObject | 'resource_missing' | 'parameter_invalid';
 
 /**
  * Answers a request for a list as Stripe does: the newest first, and bounded by `created` and `limit`.

@@ -28,7 +28,7 @@ interface Order {
   readonly refunds: Map<string, Refund>;
 }
 
-export interface FakeWechatPay extends PlatformServer {
+interface FakeWechatPay extends PlatformServer {
   /** The orders and refunds that it made. */
   orders(): readonly string[];
   refundsOf(number: string): readonly string[];
@@ -44,7 +44,7 @@ export interface FakeWechatPay extends PlatformServer {
   reportRefund(number: string, refundNumber: string): SentCallback;
 }
 
-export interface FakeWechatPayOptions {
+interface FakeWechatPayOptions {
   readonly mchId: string;
   readonly appId: string;
   readonly subMchId: string | null;

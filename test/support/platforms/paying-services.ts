@@ -1,11 +1,10 @@
 import type { ExecutionContext } from 'ava';
-import { pino } from 'pino';
 import type { PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { asObject, makeServiceClient, textOf } from '../clients/service-client.js';
+import { addTotp, asObject, makeServiceClient, textOf } from '../clients/service-client.js';
 import type { SentCallback } from '../clients/sign-callbacks.js';
 import { eventually } from '../eventually.js';
-import { givenInProcess } from '../servers/service-in-process.js';
+import { givenInProcess, makeKeptLog } from '../servers/service-in-process.js';
 import { platformOptions, givenPlatformServer, type ReceivedRequest } from './platform-server.js';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
@@ -18,7 +17,6 @@ import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vector
 import { givenFakeAlipay } from './fake-alipay.js';
 import { givenFakeWechatPay } from './fake-wechatpay.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
-import { totpCode } from '../fakes/authenticator-app.js';
 import { givenContext } from '../given/given-stores.js';
 
 /**
@@ -39,11 +37,10 @@ export async function givenPayingService(
     readonly timeMs?: number;
   },
 ) {
-  const lines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const { lines, log } = makeKeptLog();
   const service = await givenInProcess(t, {
     environment,
-    log: { logger, flush: () => Promise.resolve() },
+    log,
     platforms: {
       ...platformOptions,
       ...(timeMs === undefined ? {} : { timeMs }),
@@ -66,6 +63,8 @@ export async function givenPayingService(
     headers,
     read,
     capacity,
+    /** The buyer's capacity before the first order. */
+    granted: await capacity(),
     /** The lines of the service's log. */
     lines,
     place: async (request: JsonObject = {}) => {
@@ -170,10 +169,7 @@ export async function givenRefunds(
   const contextOf = (n: number) => givenContext(n, new Date(), 'operator');
   await services.handler.handle(target, { type: 'VerifyEmail', email_digest }, contextOf(8_001));
   await services.commands.grantPlatformRole({ email, role: 'operator' }, contextOf(8_002));
-  const enrolled = await client.post('/api/v1/auth/2fa/totp', {}, headers);
-  const code = totpCode(textOf(asObject(enrolled.json()['data']), 'secret'), new Date());
-  const confirmed = await client.post('/api/v1/auth/2fa/totp/confirm', { code }, headers);
-  t.is(confirmed.status, 200, confirmed.text);
+  await addTotp(client, headers);
 
   /** Asks for a part, or for the rest. @param key the same for a repetition */
   const ask = (key: string, amount?: number) =>

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { Lookup } from '../../../src/outgoing/shared-lookup.js';
+import { listen } from '../servers/loopback.js';
 
 /*
  * The certificate of the fake payment platforms, valid until 2125, and its key. They protect nothing: only the tests trust
@@ -68,7 +67,7 @@ export interface ServerReply {
  * asked, and closes the connection. `is silent`: nothing is done, and no reply comes. `is slow`: it does what it was asked,
  * and its reply comes after the client's time limit.
  */
-type PlatformMood = 'serves' | 'fails' | 'drops' | 'is silent' | 'is slow';
+export type PlatformMood = 'serves' | 'fails' | 'drops' | 'is silent' | 'is slow';
 
 /** A platform over TLS on loopback. */
 export interface PlatformServer {
@@ -95,7 +94,7 @@ export async function givenPlatformServer(
 ): Promise<PlatformServer> {
   const requests: ReceivedRequest[] = [];
   const moods: PlatformMood[] = [];
-  const listen: RequestListener = (incoming, response) => {
+  const receive: RequestListener = (incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -106,7 +105,7 @@ export async function givenPlatformServer(
     });
   };
   const tls = { cert: platformCertificate, key: platformKey };
-  const server = isPlain ? createServer(listen) : createTlsServer(tls, listen);
+  const server = isPlain ? createServer(receive) : createTlsServer(tls, receive);
 
   function answer(request: ReceivedRequest, response: ServerResponse): void {
     const mood = moods.shift() ?? 'serves';
@@ -122,14 +121,8 @@ export async function givenPlatformServer(
     if (mood === 'drops') response.destroy();
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(t, server),
     requests,
     will: (...next) => {
       moods.push(...next);

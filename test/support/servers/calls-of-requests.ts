@@ -20,7 +20,7 @@ const requests = 20;
 const password = 'Correct-Horse-9';
 
 /** What a request of one kind asks of the servers, in the mean. */
-export interface CallsOfRequest {
+interface CallsOfRequest {
   readonly what: string;
   readonly calls: number;
   /** Null without a server in MONGODB_URL. */

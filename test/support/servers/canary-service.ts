@@ -5,7 +5,7 @@ import { makeKeptLog, startInProcess, type ServiceInProcess } from './service-in
 import { givenDirectory } from './service-process.js';
 
 /** A service that keeps every log line, and every reply to a request through `watched`. */
-export interface CanaryService {
+interface CanaryService {
   readonly service: ServiceInProcess;
   /** For requests whose replies may show the requested secrets. */
   readonly client: ServiceClient;

@@ -6,7 +6,7 @@ import type { Environment } from './service-process.js';
 const preload = new URL('jumping-clock.js', import.meta.url).href;
 
 /** The wall clock of a served process, which a test sets. */
-export interface ClockOfProcess {
+interface ClockOfProcess {
   /** Variables for the start of the process. */
   readonly environment: Environment;
   /** Sets the clock to the real time plus an offset. Resolves when the process has it. */

@@ -1,6 +1,7 @@
 import { openEmbeddedStores } from '../../../src/stores/embedded/open-embedded-stores.js';
 import type { NewEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';
+import { metadataOf } from '../examples/metadata.js';
 
 /**
  * A process that appends to a data directory until it is killed. It prints `opening` before it opens the directory and
@@ -43,6 +44,6 @@ function makeEvent(stream: string, revision: bigint): NewEvent {
     id: `${stream}/${revision}`,
     type: 'ThingHappened@1',
     data: { text: 'x'.repeat(Math.floor(random() * 600)) },
-    metadata: { command_id: 'c', causation_id: 'c', correlation_id: 'c', actor: 'system:test', time: 't' },
+    metadata: metadataOf('c', 'system:test'),
   };
 }

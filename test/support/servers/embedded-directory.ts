@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { EmbeddedContext } from '../../../src/stores/embedded/files/open-file.js';
 import {
@@ -16,18 +13,7 @@ import { openReadModelStore } from '../../../src/stores/embedded/documents/read-
 import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';
 
-/** Makes a new directory for a test's files, and returns the function that removes it. */
-export function makeDirectory(): { readonly directory: string; readonly remove: () => void } {
-  const directory = mkdtempSync(join(tmpdir(), 'stowage-embedded-'));
-  return {
-    directory,
-    remove: () => {
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-export { givenDirectory } from './service-process.js';
+export { givenDirectory, makeDirectory } from '../directories.js';
 
 /** Makes the options of the stores of a directory. A fatal error fails the test. */
 export function makeContext(directory: string, overrides: Partial<EmbeddedContext> = {}): EmbeddedContext {

@@ -82,7 +82,7 @@ export const exchanges: readonly Exchange[] = [
 ];
 
 /** An operation on one stream that removes events. */
-export interface Strike {
+interface Strike {
   readonly what: string;
   readonly strike: (server: EventStoreDbServer, stream: string) => void;
 }

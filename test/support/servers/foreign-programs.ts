@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { givenWitness } from '../audit/audit-export.js';
 import { eventually } from '../eventually.js';
@@ -22,7 +23,7 @@ export function succeeds(
 }
 
 /** A command with a limit of its time. */
-export interface Preparation {
+interface Preparation {
   readonly run: readonly [command: string, ...args: readonly string[]];
   readonly seconds: number;
   readonly env?: NodeJS.ProcessEnv;
@@ -128,10 +129,7 @@ export async function startOmniwitness(
 async function startNotingProxy(target: string) {
   const answers: { readonly status: number; readonly text: string }[] = [];
   const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks);
+    void text(request).then((body) =>
       fetch(`${target}${request.url ?? ''}`, { method: 'POST', body, signal: AbortSignal.timeout(600_000) })
         .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
         .then(
@@ -140,8 +138,8 @@ async function startNotingProxy(target: string) {
             response.writeHead(answer.status).end(answer.text);
           },
           () => response.writeHead(502).end(),
-        );
-    });
+        ),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

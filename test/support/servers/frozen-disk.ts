@@ -21,7 +21,7 @@ export const frozenDiskLacks =
 type Kind = 'health' | 'reads' | 'writes';
 
 /** What a service answered while its disk was frozen. */
-export interface FrozenDiskRun {
+interface FrozenDiskRun {
   /** The requests of each kind during a freeze, and how many of them were answered 503. */
   readonly asked: Readonly<Record<Kind | 'refused', number>>;
   /** The longest answer of each kind in ms. */

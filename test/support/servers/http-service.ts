@@ -72,7 +72,7 @@ import {
 export const password = 'Correct-Horse-7';
 export const agentSecret = 'agent-canary-secret';
 
-export interface AddedTotp {
+interface AddedTotp {
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
 }

@@ -4,7 +4,7 @@ import { takeReply } from '../clients/http-socket.js';
 import { makeServiceClient, type SignedIn } from '../clients/service-client.js';
 
 /** What a load was answered. */
-export interface Overload {
+interface Overload {
   /** Replies by status and code; `not sent` where no connection had room. */
   readonly counts: ReadonlyMap<string, number>;
   /** 503 without `Retry-After`, and connections that broke off. */

@@ -113,7 +113,6 @@ interface DiskCalls {
   /** Reads at an offset by the main thread, which answers no other request meanwhile. */
   readonly mainReads: number;
   readonly fsyncsByFile: Readonly<Record<string, number>>;
-  readonly writesByFile: Readonly<Record<string, number>>;
 }
 
 /** Counts the calls of a process and all its threads while work runs. Needs `straceMissing` to be null. */
@@ -155,7 +154,6 @@ function parse(lines: string, main: string): DiskCalls {
     writes: sum(writesByFile),
     mainReads: sum(mainReadsByFile),
     fsyncsByFile,
-    writesByFile,
   };
 }
 

@@ -33,7 +33,7 @@ export interface TcpProxy {
 }
 
 /** How a server goes away, and how it comes back. */
-export type Outage = readonly [leave: (proxy: TcpProxy) => void, comeBack: (proxy: TcpProxy) => void];
+type Outage = readonly [leave: (proxy: TcpProxy) => void, comeBack: (proxy: TcpProxy) => void];
 
 export const refusedConnections: Outage = [
   (proxy) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import { packageFile } from '../../../src/package-files.js';
 import { defaultLimits } from '../../../src/security/rates/limits.js';
 import { sendRaw } from '../clients/send-raw.js';
+import { givenDirectory } from '../directories.js';
 import { eventually, type EventuallyOptions } from '../eventually.js';
 
 /** The built program, which users start. */
@@ -53,12 +54,7 @@ export async function makeDataDirectory(): Promise<{ readonly path: string; remo
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Makes a directory that the end of the test removes. Returns its path. */
-export function givenDirectory(t: ExecutionContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'stowage-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
+export { givenDirectory };
 
 /**
  * Returns a port that was free a moment ago. It avoids the ports that systems give to outgoing connections (Linux: from

@@ -3,6 +3,7 @@ import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-cod
 import { type RegisteredUser, userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { LoginCodeIssue } from '../../../src/areas/accounts/domain/login-code/login-code.js';
 import { totpCode } from '../fakes/authenticator-app.js';
+import { noting } from '../fakes/around-calls.js';
 import { makeTestClock } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
 import { givenContext, givenStores } from '../given/given-stores.js';
@@ -11,7 +12,7 @@ import { outcomeOf } from '../given/outcome-of.js';
 export const ownerNetwork = '192.0.2.1';
 
 /** A client: its address, and the token of its device; an address alone is a client without one. */
-export type Guesser = string | { readonly ip: string; readonly token: string | null };
+type Guesser = string | { readonly ip: string; readonly token: string | null };
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
 const dayMs = 24 * 3_600_000;
@@ -231,18 +232,4 @@ export async function givenGuessing(t: ExecutionContext) {
 
 function mostInADay(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + dayMs).length));
-}
-
-/** Returns the store with a note of each call. */
-function noting<Store extends object>(store: Store, name: string, calls: string[]): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key);
-      if (typeof member !== 'function') return member;
-      return (...given: unknown[]): unknown => {
-        calls.push(`${name}.${String(key)}`);
-        return Reflect.apply(member, target, given);
-      };
-    },
-  });
 }

@@ -11,10 +11,10 @@ export const threadShare = z.object({
   /** Decides everything random, together with the number. */
   seed: z.number(),
 });
-export type ThreadShare = z.infer<typeof threadShare>;
+type ThreadShare = z.infer<typeof threadShare>;
 
 /** What a thread reports at its end: how often it met what, and what is wrong, with how to repeat that alone. */
-export const threadReport = z.object({
+const threadReport = z.object({
   problem: z.string().nullable(),
   tally: z.record(z.string(), z.number()),
 });

@@ -18,6 +18,7 @@ import {
   givenProcess,
   givenWorld,
 } from '../../../support/kernel/world.js';
+import { noting } from '../../../support/fakes/around-calls.js';
 import type { VirtualClock } from '../../../support/kernel/virtual-clock.js';
 import { recordsCollection } from '../../../../src/event-sourcing/ports/records.js';
 
@@ -243,21 +244,18 @@ test('An idle process reads the registry and the lease every 2 s, and of the log
   await start(feeder);
   await clock.advance(10_000);
   const calls: string[] = [];
-  const counted = <Store extends object>(store: Store): Store =>
-    new Proxy(store, {
-      get: (target, name, receiver) => {
-        calls.push(String(name));
-        return Reflect.get(target, name, receiver) as unknown;
-      },
-    });
-  const idle = await start(third, { readModelStore: counted(documents), eventStore: counted(log) });
+  const stores = {
+    readModelStore: noting(documents, 'documents', calls),
+    eventStore: noting(log, 'log', calls),
+  };
+  const idle = await start(third, stores);
   await clock.advance(10_000);
   t.true(idle.runner.live().reached);
   calls.splice(0);
   await clock.advance(60_000);
   const count = (name: string): number => calls.filter((call) => call === name).length;
-  t.deepEqual([...new Set(calls)].sort(), ['getMany', 'head']);
-  t.true(count('getMany') <= 31 && count('head') <= 13, calls.join());
+  t.deepEqual([...new Set(calls)].sort(), ['documents.getMany', 'log.head']);
+  t.true(count('documents.getMany') <= 31 && count('log.head') <= 13, calls.join());
 });
 
 test('A reaction learns of a view that another process feeds', async (t) => {

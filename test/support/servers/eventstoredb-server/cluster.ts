@@ -2,7 +2,7 @@ import { makeServerLog, type ServerLog } from './log.js';
 import { startEventStoreDbServer, type EventStoreDbServer, type StartOptions } from './server.js';
 
 /** Nodes that share a log and name each other by gossip. The first one leads until another one is elected. */
-export interface Cluster {
+interface Cluster {
   readonly log: ServerLog;
   readonly nodes: readonly EventStoreDbServer[];
   readonly leader: () => EventStoreDbServer;

@@ -2,7 +2,7 @@
  * The calls of a client that a test can plan faults for. A `probe` is an append that expects a revision that no stream
  * reaches.
  */
-export type CallKind = 'append' | 'probe' | 'read' | 'subscribe' | 'features' | 'gossip';
+type CallKind = 'append' | 'probe' | 'read' | 'subscribe' | 'features' | 'gossip';
 
 /** The statuses of a real server, in the form in which it sends them (see `statuses.ts`). */
 export type FaultStatus =

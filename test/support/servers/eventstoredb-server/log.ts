@@ -34,7 +34,7 @@ export type Verdict =
 /** The default of `MaxAppendSize` (ClusterVNodeOptions of EventStoreDB), in bytes. */
 export const maxAppendSize = 1024 * 1024;
 
-export interface StreamMetadata {
+interface StreamMetadata {
   readonly $maxCount?: number;
   readonly $maxAge?: number;
   readonly $tb?: number;

@@ -7,17 +7,12 @@ export interface Place {
   readonly entitled: boolean;
 }
 
-export const roleNames = ['none', 'viewer', 'editor', 'admin', 'owner'] as const;
+const roleNames = ['none', 'viewer', 'editor', 'admin', 'owner'] as const;
 export const platformRoles = ['none', 'operator', 'auditor', 'both'] as const;
-export const totpStates = [
-  'off',
-  'on, never passed',
-  'on, passed 14:59 ago',
-  'on, passed 15:01 ago',
-] as const;
+const totpStates = ['off', 'on, never passed', 'on, passed 14:59 ago', 'on, passed 15:01 ago'] as const;
 
 /** The time since the last sign-in or reauthentication. */
-export const signInAges = ['14:59 ago', '15:01 ago'] as const;
+const signInAges = ['14:59 ago', '15:01 ago'] as const;
 
 /** All credentials except a session of one of the callers. */
 const otherCredentials = [

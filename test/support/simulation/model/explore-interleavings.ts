@@ -9,7 +9,7 @@ export interface Model<State> {
   readonly problemAtEnd: (state: State) => string | null;
 }
 
-export interface Exploration {
+interface Exploration {
   readonly states: number;
   readonly ends: number;
   /** A nearest end with a problem, and the actions that lead to it. */

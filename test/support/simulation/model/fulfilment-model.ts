@@ -20,7 +20,7 @@ const refunded = { kind: 'refunded-in-total', currency: 'USD' } as const;
 const dispute = { kind: 'dispute', dispute_id: 'd1' } as const;
 
 /** A report, with the minute of the platform's time. */
-export type ModelReport = readonly [fact: PaymentFact, minute: number];
+type ModelReport = readonly [fact: PaymentFact, minute: number];
 
 /** The reports on one order of each story. They arrive in any order. */
 export const fulfilmentStories: Readonly<Record<string, readonly ModelReport[]>> = {

@@ -45,7 +45,7 @@ interface World {
   readonly processes: readonly [Process, Process];
 }
 
-export interface ReportModelOptions {
+interface ReportModelOptions {
   readonly reports: readonly SentReport[];
   readonly crashes: number;
   /** Whether an operator decides once on a report that waits. */

@@ -12,7 +12,7 @@ import { makeCases, type RawCase, rawKinds, targetsOf } from './cases.js';
 const waitMsMax = 120_000;
 const otherClientPauseMs = 200;
 
-export interface RawRun {
+interface RawRun {
   readonly url: string;
   /** Returns the text of the service's metrics. */
   readonly metrics: () => Promise<string>;

@@ -38,4 +38,4 @@ export const shareMailEvents = makeEvents('sharemail-{request id}', {
 });
 
 export type ShareMailEvent = EventIn<typeof shareMailEvents>;
-export const { codec: shareMailCodec } = shareMailEvents;
+export const { category: shareMailCategory, codec: shareMailCodec } = shareMailEvents;
