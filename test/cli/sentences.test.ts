@@ -92,6 +92,25 @@ test('Without a service the status says so', (t) => {
   t.notRegex(statusText(status, 80), /ready/);
 });
 
+test('The status names each component with its kind, but for stores, whose name says it', (t) => {
+  const fields = { state: 'up', lag_seconds: 2, feeders: ['p1'], problem: null };
+  const components = [
+    { kind: 'store', name: 'events', ...fields, lag_seconds: null },
+    { kind: 'view', name: 'projects', ...fields, problem: 'it waits' },
+  ];
+  const status = { ready: true, process: '7', version: '1', reasons: [], components };
+  t.deepEqual(statusText(status, 80).split('\n'), [
+    'Process 7, version 1, is ready.',
+    '',
+    'component      state  lag      feeders',
+    'events         up     unknown  -',
+    'view projects  up     2 s      p1',
+    '',
+    'Problems:',
+    'view projects: it waits',
+  ]);
+});
+
 test('A result of another shape is shown as fields, so nothing of it is lost', (t) => {
   t.is(sayOf('keys list')({ items: [{ ring: 'jwt' }] }, 80), 'ring\njwt');
   t.is(sayOf('user verify')({ other: 1 }, 80), 'other: 1');
