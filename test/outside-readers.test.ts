@@ -10,7 +10,7 @@ import { verifyAlipay } from '../src/areas/payments/platforms/alipay/alipay-call
 import { verifyEpay } from '../src/areas/payments/platforms/epay/epay.js';
 import { parseStandardSecret, verifyStandard } from '../src/areas/payments/platforms/standard/standard.js';
 import { verifyStripe } from '../src/areas/payments/platforms/stripe/stripe.js';
-import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playlists/serve-playlist.js';
+import { signPlaylist, writePlaylist } from '../src/areas/shares/commands/playlists/kept-playlists.js';
 import { makeListObjects } from '../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../src/areas/storages/bucket/signing/media-urls.js';

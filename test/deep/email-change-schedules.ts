@@ -3,15 +3,15 @@ import type { CommandContext } from '../../src/event-sourcing/ports/command-cont
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
 import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { makeEmailReverts } from '../../src/areas/accounts/commands/email/email-revert.js';
+import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
+import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
+import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
-  makeEmailReverts,
   finishEmailChanges,
   makeEmailChangeCommands,
   releaseLeftAddresses,
 } from '../../src/areas/accounts/commands/email/email-change.js';
-import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
-import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
-import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { eventFor, contextFor, type AnyReaction } from '../../src/event-sourcing/effects/reaction.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';

@@ -9,12 +9,9 @@ import { connect } from 'node:tls';
 import test from 'ava';
 import { makePayPalClient } from '../../src/areas/payments/platforms/paypal/paypal-client.js';
 import { makePayPalMaker } from '../../src/areas/payments/platforms/paypal/paypal-maker.js';
-import {
-  makeStripeClient,
-  stripeVersion,
-  makeStripeMaker,
-} from '../../src/areas/payments/platforms/stripe/stripe-maker.js';
+import { makeStripeClient, stripeVersion } from '../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeLists, stripeEventTypes } from '../../src/areas/payments/platforms/stripe/stripe-lists.js';
+import { makeStripeMaker } from '../../src/areas/payments/platforms/stripe/stripe-maker.js';
 import { makeTestCall, paymentRequest } from '../areas/payments/platforms/makers/given-makers.js';
 import { arrivesAt } from '../areas/payments/platforms/messages/messages.js';
 import { paypalApp } from '../support/platforms/fake-paypal.js';

@@ -5,17 +5,15 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
+import { makeAlipayClient } from '../../src/areas/payments/platforms/alipay/alipay-client.js';
 import {
-  makeAlipayClient,
   makeAlipayMaker,
   makeAlipayQueries,
 } from '../../src/areas/payments/platforms/alipay/alipay-maker.js';
 import { chinaTime } from '../../src/areas/payments/platforms/money.js';
 import { makeWechatPayClient } from '../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
-import {
-  makeWechatPayMaker,
-  makeWechatPayQueries,
-} from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayMaker } from '../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayQueries } from '../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import {
   makeTestCall,
   merchantKeys,

@@ -1,14 +1,8 @@
 import type { Page, Versioned, View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type AssetFilter, findingMark, makeMatches, objectPlace, pastSortKeys, sortKey } from './finding.js';
-import {
-  type DeletionDocument,
-  type AssetDocument,
-  assetsOf,
-  assetsProjection,
-  isAsset,
-  isDeletion,
-} from './projection.js';
+import type { DeletionDocument } from './deletion.js';
+import { type AssetDocument, assetsOf, assetsProjection, isAsset, isDeletion } from './projection.js';
 import type { UndeletedResource } from '../../storages/storage-configs/resource.js';
 import { type AssetResource, type AssetSort, assetResource } from './resource.js';
 import {

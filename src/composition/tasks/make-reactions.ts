@@ -14,12 +14,13 @@ import {
 import { purgeUnprovedAccounts, warnUnprovedAccounts } from '../../areas/accounts/commands/email/unproved.js';
 import { makeShareEndings } from '../../areas/shares/commands/ending.js';
 import { makeForgetShareMails, makeMailShareLinks } from '../../areas/shares/commands/mails/mail-share.js';
-import { makeChooseFirstDefaultReaction, makeProbeStorages } from '../../areas/storages/commands/probing.js';
+import { makeChooseFirstDefaultReaction } from '../../areas/storages/commands/choose-first-default.js';
 import {
   makeDeleteLateStorages,
   makeDeleteProjectStorages,
   makeEraseStorageCredentials,
 } from '../../areas/storages/commands/deleting.js';
+import { makeProbeStorages } from '../../areas/storages/commands/probing.js';
 import { endGivenAccesses, finishErasures } from '../../areas/accounts/commands/erasing.js';
 import {
   finishEmailChanges,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/checks.js';
+import { examineEveryMs, makeSilenceWatch } from '../../areas/nodes/commands/watch-silence.js';
 import type { Clock } from '../../kit/time/clock.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';

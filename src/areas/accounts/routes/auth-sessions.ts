@@ -10,7 +10,7 @@ import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
-import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkeys.js';
+import { authenticationResponse, lacksPasskeys, requestOptions } from './passkeys/passkey-fields.js';
 
 const sessionParams = z.object({ sessionId: z.uuid().toLowerCase() });
 

@@ -1,9 +1,4 @@
-import {
-  type DeletionAttempt,
-  type PendingDeletion,
-  type undeletedCauses,
-  assetAggregate,
-} from '../domain/asset/asset.js';
+import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domain/asset/deletion.js';
 import type { AssetEvent, UndeletedObject } from '../domain/asset/events.js';
 import { wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
@@ -11,6 +6,7 @@ import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js'
 import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
+import { assetAggregate } from '../domain/asset/asset.js';
 import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 

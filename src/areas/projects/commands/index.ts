@@ -4,7 +4,8 @@ import type { CountLimit } from '../../shared/count-limit.js';
 import { makeApiKeys } from './api-keys.js';
 import { makeCountInvitation, makeInvitations, makeVerifiedHolder } from './invitations.js';
 import { makeLeaving } from './leaving.js';
-import { makeMembers, makeBillingOffers, makeCountNotice } from './members.js';
+import { makeMembers } from './members.js';
+import { makeBillingOffers, makeCountNotice } from './offering.js';
 import { makeProjects } from './projects.js';
 import { makeRequireProved } from './require-proved.js';
 

@@ -1,4 +1,3 @@
-import encodeQR from 'qr';
 import type { ShareDeps } from '../deps.js';
 import type { ShareCommands } from '../commands/index.js';
 import { defaultTerms, shareLimits, shareRules } from '../commands/sharing.js';
@@ -11,6 +10,7 @@ import type { Grants } from '../../../http/access/access.js';
 import { contentTag } from '../../../http/replies/reply.js';
 import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
+import { qrCodeSvg } from './qr-code.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
 import {
   type ShareResource,
@@ -237,24 +237,4 @@ function endOf({ expires_at, expires_in }: End, now: Date): string | null | unde
     return new Date(now.getTime() + shareLives[expires_in]).toISOString();
   }
   return typeof expires_at === 'string' ? new Date(expires_at).toISOString() : expires_at;
-}
-
-/** The light modules around the symbol (ISO/IEC 18004, quiet zone). */
-const quietZone = 4;
-
-/**
- * Draws a text as a QR code (ISO/IEC 18004) with error correction M, which repairs 15 %. The picture has no size in
- * pixels: a module is one unit, and the picture is sharp at every size.
- * @returns SVG 1.1
- */
-export function qrCodeSvg(text: string): string {
-  const modules = encodeQR(text, 'raw', { ecc: 'medium', border: quietZone });
-  const size = modules.length;
-  const dark = modules.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  );
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">` +
-    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${dark.join('')}"/></svg>`
-  );
 }

@@ -1,6 +1,6 @@
 import type { StorageDeps } from '../deps.js';
 import { makeChanging } from './changing.js';
-import { makeChooseFirstDefault, makeProbeStorage } from './probing.js';
+import { makeChooseFirstDefault } from './choose-first-default.js';
 import {
   makeCheckNewStorage,
   makeCreateStorage,
@@ -8,6 +8,7 @@ import {
   makeStorageLimit,
 } from './create-storage.js';
 import { makeDeleting } from './deleting.js';
+import { makeProbeStorage } from './probing.js';
 import { makeAllowsHttp } from '../domain/bucket/endpoint.js';
 
 export type StorageCommands = ReturnType<typeof makeStorageCommands>;

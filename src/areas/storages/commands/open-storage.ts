@@ -8,8 +8,9 @@ import {
   type StoredCdnToken,
 } from '../domain/storage/storage.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
-import type { CdnToken, MakeStorageUrls, StorageUrls } from '../bucket/signing/media-urls.js';
+import type { MakeStorageUrls, StorageUrls } from '../bucket/signing/media-urls.js';
 import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
+import type { CdnToken } from '../bucket/signing/cdn-token.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
 import { makeSizedLru } from '../../../kit/lru.js';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
-import { credentialsToVoid } from '../../../../src/areas/accounts/domain/user/email-change.js';
+import { credentialsToVoid } from '../../../../src/areas/accounts/domain/user/revert.js';
 import {
   type RegisteredUser,
   type UserCommand,

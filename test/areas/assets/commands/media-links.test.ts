@@ -4,6 +4,8 @@ import {
   contentDisposition,
   fileName,
   isShownSafely,
+} from '../../../../src/areas/assets/commands/media/file-name.js';
+import {
   isOfPlaylist,
   makeMediaLinks,
   type LinkedAsset,

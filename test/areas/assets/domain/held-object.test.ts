@@ -1,9 +1,6 @@
 import test from 'ava';
-import type {
-  AssetState,
-  ExistingAsset,
-  PendingDeletion,
-} from '../../../../src/areas/assets/domain/asset/asset.js';
+import type { AssetState, ExistingAsset } from '../../../../src/areas/assets/domain/asset/asset.js';
+import type { PendingDeletion } from '../../../../src/areas/assets/domain/asset/deletion.js';
 import { deletionClaim, holdOn } from '../../../../src/areas/assets/domain/asset/held-object.js';
 import { assetDescription } from '../../../support/examples/asset.js';
 import { storageId } from '../../../support/examples/ids.js';

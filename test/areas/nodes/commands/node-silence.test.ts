@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeSilenceWatch } from '../../../../src/areas/nodes/commands/checks.js';
+import { makeSilenceWatch } from '../../../../src/areas/nodes/commands/watch-silence.js';
 import { nodeAggregate } from '../../../../src/areas/nodes/domain/node/node.js';
 import { nodeCheckKey } from '../../../../src/areas/nodes/domain/node/fold.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';

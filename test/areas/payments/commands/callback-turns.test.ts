@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeCallbackTurns } from '../../../../src/areas/payments/commands/callbacks/callbacks.js';
+import { makeCallbackTurns } from '../../../../src/areas/payments/commands/callbacks/callback-turns.js';
 import { makePace } from '../../../../src/kit/pace.js';
 
 /** Given turns whose pauses the test ends, and a clock that it moves. */

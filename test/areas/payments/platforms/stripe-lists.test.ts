@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Fields } from '../../../../src/areas/payments/platforms/calls/parsing.js';
 import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
-import type { StripeRequest } from '../../../../src/areas/payments/platforms/stripe/stripe-maker.js';
+import type { StripeRequest } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
 import { makeStripeLists } from '../../../../src/areas/payments/platforms/stripe/stripe-lists.js';
 import { signStripe } from '../../../support/clients/sign-callbacks.js';
 import { providerOf } from './vectors/vectors.js';

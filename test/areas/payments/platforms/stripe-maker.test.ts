@@ -2,10 +2,8 @@ import test from 'ava';
 import type { Money } from '../../../../src/areas/payments/domain/fact.js';
 import { stripeAmount } from '../../../../src/areas/payments/platforms/money.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
-import {
-  makeStripeClient,
-  makeStripeMaker,
-} from '../../../../src/areas/payments/platforms/stripe/stripe-maker.js';
+import { makeStripeClient } from '../../../../src/areas/payments/platforms/stripe/stripe-client.js';
+import { makeStripeMaker } from '../../../../src/areas/payments/platforms/stripe/stripe-maker.js';
 import { givenStripe, stripeKey } from '../../../support/platforms/fake-stripe.js';
 import type { ExecutionContext } from 'ava';
 import { makeTestCall, paymentRequest } from './makers/given-makers.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import {
   type SignedPlaylist,
   makeKeptPlaylists,
-} from '../../../../src/areas/shares/commands/playlists/serve-playlist.js';
+} from '../../../../src/areas/shares/commands/playlists/kept-playlists.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 
 /** Given kept playlists, with a clock that the test moves. */

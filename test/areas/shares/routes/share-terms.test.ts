@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import jsQrModule from 'jsqr';
 import { sharePassword as password } from '../../../support/given/given-share.js';
 import type { Answer } from '../../../support/clients/http-app.js';
-import { qrCodeSvg } from '../../../../src/areas/shares/routes/shares.js';
+import { qrCodeSvg } from '../../../../src/areas/shares/routes/qr-code.js';
 import { logOf } from '../../../support/given/log.js';
 import { givenSharing } from '../../../support/given/sharing-service.js';
 

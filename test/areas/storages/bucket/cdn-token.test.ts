@@ -5,7 +5,7 @@ import {
   cdnTokenScheme,
   isRsaPrivateKey,
 } from '../../../../src/areas/storages/domain/delivery/delivery.js';
-import { cdnTokenUrl, type CdnToken } from '../../../../src/areas/storages/bucket/signing/media-urls.js';
+import { cdnTokenUrl, type CdnToken } from '../../../../src/areas/storages/bucket/signing/cdn-token.js';
 import { askCdn } from '../../../support/cdn/verify-cdn-token.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
 

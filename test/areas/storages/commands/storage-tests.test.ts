@@ -2,10 +2,9 @@ import test from 'ava';
 import {
   makeChooseFirstDefault,
   makeChooseFirstDefaultReaction,
-  makeProbeStorage,
-  makeProbeStorages,
-} from '../../../../src/areas/storages/commands/probing.js';
+} from '../../../../src/areas/storages/commands/choose-first-default.js';
 import { makeOpenStorage, type OpenStorage } from '../../../../src/areas/storages/commands/open-storage.js';
+import { makeProbeStorage, makeProbeStorages } from '../../../../src/areas/storages/commands/probing.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { testLeaseMs } from '../../../../src/areas/storages/domain/delivery/test-failure.js';

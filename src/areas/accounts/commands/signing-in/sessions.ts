@@ -7,13 +7,9 @@ import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { firstGeneration } from '../../../../keys/codes/refresh-tokens.js';
 import { whenKeyDestroyed } from '../../../shared/rejections.js';
 import type { AuthenticationMethod, RevocationReason } from '../../domain/session/events.js';
-import {
-  type StartedSession,
-  rejectSession,
-  sessionAggregate,
-  startedSession,
-} from '../../domain/session/session.js';
+import { type StartedSession, rejectSession, sessionAggregate } from '../../domain/session/session.js';
 import { sessionHolds } from '../../domain/guard.js';
+import { startedSession } from '../../domain/session/state.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { loadRegistered } from '../finding.js';
 import type { KnownDevices } from './known-devices.js';

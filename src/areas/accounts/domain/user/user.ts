@@ -2,12 +2,7 @@ import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../guard.js';
-import {
-  emailChangeDecisions,
-  type EmailChangeCommand,
-  revertDecisions,
-  type RevertCommand,
-} from './email-change.js';
+import { emailChangeDecisions, type EmailChangeCommand } from './email-change.js';
 import {
   emailVerificationDecisions,
   type EmailVerificationCommand,
@@ -18,6 +13,7 @@ import { type GuessedSecret, type PlatformRole, type UserEvent, userEvents } fro
 import { passkeyDecisions, type PasskeyCommand, passkeyRemoved } from '../factors/passkeys.js';
 import { rejectUser } from './rejections.js';
 import { formerAddress } from './former-addresses.js';
+import { revertDecisions, type RevertCommand } from './revert.js';
 import { evolve, type RegisteredUser, type UserState } from './fold.js';
 import { totpDecisions, type TotpCommand, totpRemoved } from '../factors/totp.js';
 

@@ -1,12 +1,6 @@
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
 import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
-import {
-  type AssetDescription,
-  type AssetEvent,
-  type Rendition,
-  assetEvents,
-  type UndeletedObject,
-} from './events.js';
+import { type AssetDescription, type AssetEvent, type Rendition, assetEvents } from './events.js';
 import { type AssetChanges, changeAsset, putRendition, removeRendition } from './changes.js';
 import {
   applyChange,
@@ -21,6 +15,7 @@ import {
   type SeenObject,
   type UploadFields,
 } from './fold.js';
+import { applyDeletion, type DeletionAttempt, type PendingDeletion, recordAttempt } from './deletion.js';
 import { assetNotFound } from './rejections.js';
 import { applyMultipart, decideMultipart, type MultipartCommand, type OpenMultipart } from './multipart.js';
 import { checkAfter, eventOfAnswer, type ExpectedUpload } from './upload.js';
@@ -228,63 +223,3 @@ export function existingAsset(state: AssetState, projectId: string): ExistingAss
 }
 
 export const assetAggregate = defineAggregate(assetEvents, { initialState, decide, evolve });
-
-type Requested = Extract<AssetEvent, { type: 'AssetDeletionRequested' }>['data'];
-
-/** Objects of a removed asset that the service still has to delete (src/areas/assets/README.md#deleting-objects). */
-export interface PendingDeletion extends Omit<Requested, 'project_id'> {
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-  /** Objects of which an attempt found that another asset has them. */
-  readonly kept: readonly string[];
-}
-
-/** What an attempt found. Objects that are in neither list are deleted. */
-export interface DeletionAttempt {
-  readonly left: readonly UndeletedObject[];
-  readonly kept: readonly string[];
-}
-
-/** The causes that no answer of a bucket has. */
-export const undeletedCauses = ['storage_changed', 'storage_deleted', 'storage_disabled'] as const;
-
-const dayMs = 24 * 3_600_000;
-const attemptsMax = 7;
-
-/** Folds an event of a removed asset into its pending deletion; null where nothing is pending. */
-export function applyDeletion(
-  pending: PendingDeletion | null,
-  event: Extract<AssetEvent, { type: `AssetDeletion${string}` }>,
-): PendingDeletion | null {
-  switch (event.type) {
-    case 'AssetDeletionRequested': {
-      const { storage_id, endpoint, bucket, region, base_path, object_keys } = event.data;
-      return { storage_id, endpoint, bucket, region, base_path, object_keys, attempt: 1, kept: [] };
-    }
-    case 'AssetDeletionPutOff': {
-      const { attempt, left, kept } = event.data;
-      return pending === null
-        ? null
-        : { ...pending, attempt, kept, object_keys: left.map(({ object_key }) => object_key) };
-    }
-    case 'AssetDeletionEnded':
-      return null;
-  }
-}
-
-/**
- * Records an attempt. Where objects are left, the next attempt is due a day later, 7 in all. A storage that is deleted or
- * leads elsewhere ends the deletion at once, because no attempt can succeed.
- */
-export function recordAttempt(
-  pending: PendingDeletion | null,
-  { attempt, now, ...found }: DeletionAttempt & { readonly attempt: number; readonly now: Date },
-): readonly AssetEvent[] {
-  if (pending?.attempt !== attempt) return [];
-  const kept = [...pending.kept, ...found.kept];
-  const left = [...found.left];
-  const isFinal = left.every(({ cause }) => cause === 'storage_changed' || cause === 'storage_deleted');
-  if (isFinal || attempt >= attemptsMax) return [{ type: 'AssetDeletionEnded', data: { left, kept } }];
-  const delete_at = new Date(now.getTime() + dayMs).toISOString();
-  return [{ type: 'AssetDeletionPutOff', data: { attempt: attempt + 1, delete_at, left, kept } }];
-}

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import type { PaymentDeps } from '../../deps.js';
-import { type RecordedFact, contradictionOf } from '../../domain/order/reported-fact.js';
+import { type RecordedFact, contradictionOf } from '../../domain/order/contradiction.js';
 import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
 import {
   type PlacedOrder,

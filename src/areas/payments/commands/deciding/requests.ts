@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
 import { textPattern } from '../../../../validation/text.js';
 import { currencyCode, minorAmount, transactionId } from '../../domain/fact.js';
-import type { RecordedFact } from '../../domain/order/reported-fact.js';
+import type { RecordedFact } from '../../domain/order/contradiction.js';
 import { holdReason, paymentProvider } from '../../domain/payment.js';
 
 /** The time and the id of a report: see `unmatchedPosition`. */

@@ -3,7 +3,8 @@ import { acknowledgedSuccess } from '../payment-provider.js';
 import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, type SettingReads } from '../setting-reads.js';
 import { parseAlipayKey, verifyAlipay } from './alipay-callbacks.js';
-import { makeAlipayClient, makeAlipayMaker, makeAlipayQueries } from './alipay-maker.js';
+import { makeAlipayClient } from './alipay-client.js';
+import { makeAlipayMaker, makeAlipayQueries } from './alipay-maker.js';
 
 const variables = {
   PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },

@@ -3,7 +3,7 @@ import { type Fields, at, listAt, textAt, timeAt } from '../calls/parsing.js';
 import type { VerifiedCallback } from '../payment-provider.js';
 import { unreadableReply } from '../calls/platform-calls.js';
 import type { ReportList } from '../payment-maker.js';
-import type { StripeClient, StripeForm } from './stripe-maker.js';
+import type { StripeClient, StripeForm } from './stripe-client.js';
 import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';
 import { fieldsAt, verified } from '../keys/verification.js';
 

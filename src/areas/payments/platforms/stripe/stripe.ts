@@ -10,9 +10,10 @@ import {
   updatedBy,
   verifiedUnreadable,
 } from '../keys/verification.js';
-import { makeStripeClient, type StripeApi, makeStripeMaker } from './stripe-maker.js';
+import { makeStripeClient, type StripeApi } from './stripe-client.js';
 import { readStripeReport } from './stripe-events.js';
 import { makeStripeLists } from './stripe-lists.js';
+import { makeStripeMaker } from './stripe-maker.js';
 
 const signaturesMax = 16;
 /** Stripe charges whole tens of these ("Supported currencies", three-decimal currencies). */

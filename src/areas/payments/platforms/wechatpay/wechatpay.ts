@@ -4,7 +4,8 @@ import { definePlatform } from '../platform.js';
 import { expectedPrivateKey, matching, type SettingReads } from '../setting-reads.js';
 import { verifyWechatPay } from './wechatpay-callbacks.js';
 import { makeWechatPayClient, makeWechatPayKeys } from './wechatpay-client.js';
-import { makeWechatPayMaker, makeWechatPayQueries } from './wechatpay-maker.js';
+import { makeWechatPayMaker } from './wechatpay-maker.js';
+import { makeWechatPayQueries } from './wechatpay-query.js';
 
 /** What signs requests to WeChat Pay. */
 interface WechatPayApi {

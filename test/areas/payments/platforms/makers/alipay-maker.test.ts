@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-maker.js';
+import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-client.js';
 import { order } from '../messages/messages.js';
 import {
   browse,

@@ -3,8 +3,8 @@ import type { ExecutionContext } from 'ava';
 import { makeAllowedAddress } from '../../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../../src/outgoing/outgoing-http.js';
 import { verifyAlipay } from '../../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
+import { makeAlipayClient } from '../../../../../src/areas/payments/platforms/alipay/alipay-client.js';
 import {
-  makeAlipayClient,
   makeAlipayMaker,
   makeAlipayQueries,
 } from '../../../../../src/areas/payments/platforms/alipay/alipay-maker.js';
@@ -16,10 +16,8 @@ import type { PaymentProvider } from '../../../../../src/areas/payments/platform
 import { makeCallPlatform } from '../../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { verifyWechatPay } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { makeWechatPayClient } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
-import {
-  makeWechatPayMaker,
-  makeWechatPayQueries,
-} from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayMaker } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
+import { makeWechatPayQueries } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import type { SentCallback } from '../../../../support/clients/sign-callbacks.js';
 import { givenFakeAlipay } from '../../../../support/platforms/fake-alipay.js';
 import { givenFakeWechatPay } from '../../../../support/platforms/fake-wechatpay.js';
