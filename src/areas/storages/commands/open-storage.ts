@@ -12,14 +12,9 @@ import type { MakeStorageUrls, StorageUrls } from '../bucket/signing/media-urls.
 import { cdnTokenKeyNames } from '../domain/delivery/delivery.js';
 import type { CdnToken } from '../bucket/signing/cdn-token.js';
 import { erased, type LastingScope } from '../../../keys/sealing/sealer.js';
-import { makeSizedLru } from '../../../kit/lru.js';
 
 /** A storage with opened credentials, which sign. Do not keep it longer than one request or one test: the next one asks again. */
 export type OpenedStorage = { readonly storage: ExistingStorage; readonly urls: StorageUrls };
-
-/** The storages that stay open in a process, and about what each takes with its signers. */
-const keptMax = 1_000;
-const keptBytes = 8 * 1_024;
 
 export type OpenStorage = ReturnType<typeof makeOpenStorage>;
 
@@ -27,11 +22,8 @@ export function makeOpenStorage(
   deps: Pick<ProjectDeps, 'handler' | 'sealer'> & { readonly makeUrls: MakeStorageUrls },
 ) {
   const { handler, sealer, makeUrls } = deps;
-  const kept = makeSizedLru<OpenedStorage>({
-    entriesMax: keptMax,
-    bytesMax: keptMax * keptBytes,
-    bytesOf: () => keptBytes,
-  });
+  // It goes with the state, which the bounded cache of folded streams keeps. The signers take about as much as the state.
+  const kept = new WeakMap<ExistingStorage, OpenedStorage>();
   return {
     /**
      * Opens a storage; null when it does not exist. It stays open while its state is the same. The keys of its credentials are
@@ -40,10 +32,10 @@ export function makeOpenStorage(
     serving: async (storageId: string) => {
       const { state } = await handler.load(storageAggregate, storageId);
       if (state.status === 'absent' || state.status === 'deleted') return null;
-      const known = kept.get(storageId);
-      if (known?.storage === state) return known;
+      const known = kept.get(state);
+      if (known !== undefined) return known;
       const opened = await open(storageId, state, state.credentials);
-      if (opened !== null) kept.set(storageId, opened);
+      if (opened !== null) kept.set(state, opened);
       return opened;
     },
     /** Opens a storage with the values of the candidate that the test is of; null when the test is over. */
