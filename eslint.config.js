@@ -27,6 +27,8 @@ export default defineConfig(
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allow: ['bigint'] }],
       '@typescript-eslint/consistent-type-imports': 'error',
+      // A callback of one call needs no block.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       // An exhaustive switch over a union counts as one decision.
       complexity: ['error', { max: 12, variant: 'modified' }],

@@ -1,5 +1,5 @@
 import { makeAuditNameReader } from './audit/names/reader.js';
-import { makeAccessReader } from './projects/access-reader.js';
+import { makeAccessReader, makeProjectReader } from './projects/projects/reader.js';
 import { makeApiKeyReader } from './projects/api-keys/reader.js';
 import { makeInvitationReader } from './projects/invitations/reader.js';
 import { makeMemberReader } from './projects/members/reader.js';
@@ -8,7 +8,6 @@ import { makeNodeCheckReader } from './nodes/peer-nodes/checks.js';
 import { makeNodeReader } from './nodes/peer-nodes/reader.js';
 import { makeOrderReader } from './payments/orders/reader.js';
 import { makePaymentCallbackReader } from './payments/payment-callbacks/reader.js';
-import { makeProjectReader } from './projects/projects/reader.js';
 import { makeSessionReader } from './accounts/sessions/reader.js';
 import { makeShareAccessReader } from './shares/share-accesses/reader.js';
 import { makeShareReader } from './shares/shares/reader.js';

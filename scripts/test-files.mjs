@@ -10,9 +10,14 @@ const entries = { ...programEntries, ...pageEntries, ...verifierEntry };
 
 /** The process tests that a newcomer would miss. They run in `npm test`. */
 const firstProcesses = /^test\/end-to-end\/(cli|first-path|keys-file|shutdown)\./;
-/** Tests that start programs, or servers that answer as EventStoreDB and MongoDB do, and the test that counts what the engine runs. */
-const processes =
-  /^test\/(end-to-end\/|clients\/typescript-client\.|stores\/(eventstoredb|mongodb)|outside-readers\.)/;
+/**
+ * Tests that start programs, many threads or whole services on recorded data, or servers that answer as EventStoreDB and MongoDB do,
+ * and the test that counts what the engine runs.
+ */
+const processes = new RegExp(
+  String.raw`^test/(end-to-end/|clients/typescript-client\.|cli/completion\.|areas/audit/verify/verify-program\.|` +
+    String.raw`composition/catch-up\.|stores/(eventstoredb|mongodb)|upgrades/|outside-readers\.)`,
+);
 
 /** The kinds of runs, and the files of each. */
 const kinds = {

@@ -67,10 +67,7 @@ const runs = {
     const apart = files.filter(measures);
     await ava(apart.map(compiledOf), { concurrency: 1 });
     // The others mostly wait, for limits of time and for processes that start.
-    await ava(files.filter((file) => !apart.includes(file)).map(compiledOf), {
-      concurrency: 2,
-      optimized: true,
-    });
+    await ava(files.filter((file) => !apart.includes(file)).map(compiledOf), { concurrency: 2 });
   },
   deep: async (files) => {
     const { seed, budget, environment } = deepSettings();

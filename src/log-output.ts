@@ -2,22 +2,13 @@ import { fstatSync, write, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
 /** The end of the log: it takes lines, never throws and never waits. Lines that it cannot write are lost and counted. */
-export interface LogOutput {
-  /** Takes whole lines. */
-  write(lines: string): void;
-  /** Tells the count of lost lines, where the output takes lines again. */
-  tell(): void;
-  /** Resolves when no line waits. It does not resolve while nothing reads the output. */
-  settled(): Promise<void>;
-  /** Writes the waiting lines at the end of the process. It loses them where nothing reads the output. */
-  finish(): void;
-}
+export type LogOutput = ReturnType<typeof makeLogOutput>;
 
 /** Lines that wait for a slow output have at most this many characters; further ones are lost. */
 const waitingMax = 1_048_576;
 
 /** @param lostLine makes the line that tells how many lines were lost */
-export function makeLogOutput(fd: 1 | 2, lostLine: (lost: number) => string): LogOutput {
+export function makeLogOutput(fd: 1 | 2, lostLine: (lost: number) => string) {
   const sink = openSink(fd);
   let waiting = '';
   let lost = 0;
@@ -25,19 +16,23 @@ export function makeLogOutput(fd: 1 | 2, lostLine: (lost: number) => string): Lo
   let whenSettled: (() => void)[] = [];
 
   return {
-    write: (lines) => {
+    /** Takes whole lines. */
+    write: (lines: string) => {
       if (waiting.length + lines.length > waitingMax) lost += countLines(lines);
       else waiting += lines;
       if (waiting !== '') send();
     },
+    /** Tells the count of lost lines, where the output takes lines again. */
     tell: () => {
       if (lost > 0) send();
     },
+    /** Resolves when no line waits. It does not resolve while nothing reads the output. */
     settled: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         whenSettled.push(resolve);
         settle();
       }),
+    /** Writes the waiting lines at the end of the process. It loses them where nothing reads the output. */
     finish: () => {
       if (waiting !== '' && sink.isFree()) writeAtOnce(fd, waiting);
       waiting = '';
@@ -93,9 +88,7 @@ function openPipe(fd: 1 | 2): Sink {
   guarded.add(stream);
   return {
     send: (text, done) => {
-      stream.write(text, (error) => {
-        done(error === undefined || error === null);
-      });
+      stream.write(text, (error) => done(error === undefined || error === null));
     },
     isFree: () => stream.writableLength === 0 && !stream.destroyed,
   };

@@ -56,9 +56,7 @@ export async function serve(config: Config): Promise<number> {
       if (ending.code !== 0) draining.abort();
     };
   });
-  const fail = (error: unknown): void => {
-    end({ code: 1, reason: sentenceOf(error) });
-  };
+  const fail = (error: unknown): void => end({ code: 1, reason: sentenceOf(error) });
   const log = makeLog(config.logLevel, 'stdout', { forEyes: config.development && process.stdout.isTTY });
   const { logger } = log;
   const tell = openTerminal();
@@ -139,9 +137,7 @@ async function start(deps: {
   closers.push(async () => metrics?.close());
 
   // 2. The stores. A server that is away delays the start, and ends none.
-  const onWarning = (sentence: string): void => {
-    tell(`stowage: ${sentence}`);
-  };
+  const onWarning = (sentence: string): void => tell(`stowage: ${sentence}`);
   const warn = (variable: string, sentence: string): void => {
     log.logger.warn({ variable }, sentence);
     onWarning(sentence);
@@ -227,9 +223,7 @@ async function start(deps: {
       'stowage: starting: the views have not caught up with the log yet; the service listens when they have',
     );
   }, patienceMs);
-  await health.settled(signal).finally(() => {
-    clearTimeout(late);
-  });
+  await health.settled(signal).finally(() => clearTimeout(late));
   const server = await listening(
     startHttpServer({
       ...http,
@@ -256,9 +250,7 @@ function handleSignals(log: Log, end: (ending: Ending) => void): (services: Serv
     });
   }
   let reload = (): void => undefined;
-  process.on('SIGHUP', () => {
-    reload();
-  });
+  process.on('SIGHUP', () => reload());
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.logger.fatal({ event, error: sentenceOf(error) }, 'a defect');

@@ -20,8 +20,13 @@ import { corsRuleFields } from '../src/areas/storages/domain/delivery/cors-rule.
 import { parseNote } from '../src/areas/audit/tree/note.js';
 import { CommandRejected } from '../src/event-sourcing/ports/errors.js';
 import { findJsonFlaw } from '../src/http/body/json-body.js';
-import { readJsonInTurns } from '../src/kit/read-json.js';
-import { type Pace, processPace, turnBytesMax, turnElementsMax } from '../src/kit/pace.js';
+import {
+  readJsonInTurns,
+  type Pace,
+  processPace,
+  turnBytesMax,
+  turnElementsMax,
+} from '../src/kit/read-in-turns.js';
 import { providerOf } from './areas/payments/platforms/vectors/vectors.js';
 
 interface Reader {

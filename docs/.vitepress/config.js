@@ -24,7 +24,6 @@ const english = {
   Start: { Overview: '/', Example: '/example', 'First calls': '/first-calls' },
   Concepts: {
     Architecture: '/architecture',
-
     'Contract of the API': '/api',
     Glossary: '/glossary',
   },
@@ -54,7 +53,6 @@ const english = {
     Measurements: '/benchmarks',
   },
   Reference: {
-    Overview: '/reference',
     Errors: '/errors-and-limits',
     Limits: '/limits',
     Settings: '/configuration',
@@ -66,7 +64,7 @@ const english = {
 };
 const chinese = {
   开始: { 概览: '/zh/', 示例: '/zh/example', 首次调用: '/zh/first-calls' },
-  '更多（英文）': { 指南: '/accounts', 运维: '/operate', 参考: '/reference', 更新日志: '/changelog' },
+  '更多（英文）': { 指南: '/accounts', 运维: '/operate', 参考: '/errors-and-limits', 更新日志: '/changelog' },
 };
 
 const sidebarOf = (sections) =>

@@ -5,8 +5,7 @@ import {
 } from '../../src/event-sourcing/ports/domain-event.js';
 import { UndecodableEvent } from '../../src/event-sourcing/ports/errors.js';
 import type { StoredDocument } from '../../src/event-sourcing/ports/read-model-store.js';
-import { evolveDocument } from '../../src/event-sourcing/views/fold-documents.js';
-import type { Projection } from '../../src/event-sourcing/views/projection.js';
+import { evolveDocument, type Projection } from '../../src/event-sourcing/views/projection.js';
 
 const projectStream = /^project-(.+)$/;
 
@@ -78,7 +77,7 @@ export function foldViews(
 function addTo(fold: ViewFold, event: StoredEvent): void {
   if (fold.reason !== null) return;
   try {
-    fold.document = evolveDocument(fold.view, fold.document, event);
+    fold.document = evolveDocument(fold.view, fold.document, fold.view.codec.decode(event));
   } catch (error) {
     if (!(error instanceof UndecodableEvent)) throw error;
     fold.reason = error.message;

@@ -6,7 +6,7 @@ import type {
 } from '../../src/areas/audit/history/history.js';
 import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
-import { elementsOfRecord, type Pace, processPace } from '../../src/kit/pace.js';
+import { elementsOfRecord, type Pace, processPace } from '../../src/kit/read-in-turns.js';
 import type { Projection } from '../../src/event-sourcing/views/projection.js';
 import { beginViewsFold, type FoldedViews } from './fold-views.js';
 import type { AuditEventResource } from './resource.js';

@@ -51,9 +51,7 @@ export function sayOf(operation: string): Say {
 
 /** Runs work that asks for several operations, and prints its last reply. @param say by default `asText` */
 export function operateWith(work: (ask: Ask) => Promise<OperatorReply>, say?: Say): Promise<void> {
-  return withOperator(readConfig(), async (ask) => {
-    printReply(await work(ask), say);
-  });
+  return withOperator(readConfig(), async (ask) => printReply(await work(ask), say));
 }
 
 /** Makes the reply of work that has put its result together itself. */

@@ -48,9 +48,7 @@ export const program = new Command('stowage')
   })
   // Errors of usage are thrown, and `runCommand` chooses their exit code. Each command below inherits this.
   .exitOverride()
-  .hook('preAction', (root) => {
-    printJson(root.opts<{ readonly json?: boolean }>().json ?? false);
-  });
+  .hook('preAction', (root) => printJson(root.opts<{ readonly json?: boolean }>().json ?? false));
 
 program
   .command('serve')
@@ -109,9 +107,7 @@ const keys = program.command('keys').description('rotation of keys; docs/keys.md
 keys
   .command('init <file>')
   .description('make a file with every key, which KEYS_FILE names; it never changes a file that exists')
-  .action((file: string) => {
-    printResult(initKeys(file));
-  });
+  .action((file: string) => printResult(initKeys(file)));
 keys
   .command('list')
   .description('every ring with the ids of its keys; never a key')

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 
-/** Makes the function that writes a result of the shape as a sentence; null for a result of another shape. */
-function sentence<Shape extends z.ZodType>(
+/** Makes the function that says what a result of the shape is for a person; null for a result of another shape. */
+export function ofShape<Shape extends z.ZodType, Shown>(
   shape: Shape,
-  write: (result: z.output<Shape>) => string,
-): (result: JsonValue) => string | null {
+  write: (result: z.output<Shape>) => Shown,
+): (result: JsonValue) => Shown | null {
   return (result) => {
     const parsed = shape.safeParse(result);
     return parsed.success ? write(parsed.data) : null;
@@ -25,7 +25,7 @@ const entitled = z.object({ project_id: z.string(), entitlement: z.string() });
 
 /** Writes the result of a change of an account. @param done what is true of the account, after its id */
 function accountChange(done: string): (result: JsonValue) => string | null {
-  return sentence(
+  return ofShape(
     changed,
     ({ user_id: id, changed: isNew }) => `The account ${id} ${done}.${isNew ? '' : ' It was so before.'}`,
   );
@@ -33,7 +33,7 @@ function accountChange(done: string): (result: JsonValue) => string | null {
 
 /** Writes the result of a change of a ring of keys, and the next step of the rotation. @param done what the key is */
 function ringChange(done: string): (result: JsonValue) => string | null {
-  return sentence(keyChange, ({ ring, kid, changed: isNew, next }) => {
+  return ofShape(keyChange, ({ ring, kid, changed: isNew, next }) => {
     const what = isNew
       ? `The key ${kid} of the ring ${ring} is ${done}.`
       : `The ring ${ring} is unchanged; key ${kid}.`;
@@ -43,53 +43,53 @@ function ringChange(done: string): (result: JsonValue) => string | null {
 
 /** What the results of changes mean, by operation. The other results are shown as fields and tables. */
 const sentences: Readonly<Record<string, (result: JsonValue) => string | null>> = {
-  'platform-role grant': sentence(
+  'platform-role grant': ofShape(
     role,
     ({ user_id: id, role: name }) => `The account ${id} has the role ${name}.`,
   ),
-  'platform-role revoke': sentence(
+  'platform-role revoke': ofShape(
     role,
     ({ user_id: id, role: name }) => `The account ${id} does not have the role ${name} any more.`,
   ),
-  'project grant': sentence(
+  'project grant': ofShape(
     entitled,
     ({ project_id: id, entitlement }) => `The project ${id} is entitled to ${entitlement}.`,
   ),
-  'project revoke': sentence(
+  'project revoke': ofShape(
     entitled.extend({ held_by: z.array(z.string()) }),
     ({ project_id: id, entitlement, held_by: holders }) =>
       holders.length === 0
         ? `The project ${id} is not entitled to ${entitlement} any more.`
         : `The grant is taken back. The project ${id} is still entitled to ${entitlement} by: ${holders.join(', ')}.`,
   ),
-  'user verify': sentence(account, ({ user_id: id }) => `The address of the account ${id} is verified.`),
+  'user verify': ofShape(account, ({ user_id: id }) => `The address of the account ${id} is verified.`),
   'user sign-out': accountChange('has no session'),
   'user reset-2fa': accountChange('has no second factor'),
   'user ban': accountChange('is banned'),
   'user unban': accountChange('is not banned'),
-  'user restore-address': sentence(
+  'user restore-address': ofShape(
     account.extend({ email: z.string().nullable() }),
     ({ user_id: id, email }) => `The account ${id} has the address ${email ?? 'of before'} again.`,
   ),
-  'user erase': sentence(account, ({ user_id: id }) => `The account ${id} is erased.`),
+  'user erase': ofShape(account, ({ user_id: id }) => `The account ${id} is erased.`),
   'keys promote': ringChange('active'),
   'keys retire': ringChange('retired'),
-  'node remove': sentence(
+  'node remove': ofShape(
     z.object({ node_id: z.string() }),
     ({ node_id: id }) => `The node ${id} is removed from every peer list.`,
   ),
-  'projection rebuild': sentence(
+  'projection rebuild': ofShape(
     z.object({ name: z.string(), building: z.string() }),
     ({ name, building }) =>
       `The view ${name} is being built as ${building}. Readers switch to it when it has caught up.`,
   ),
-  'projection rebuild --wait': sentence(
+  'projection rebuild --wait': ofShape(
     z.object({ name: z.string(), live: z.int(), compared: z.int(), different: z.int() }),
     ({ name, live, compared, different }) =>
       `Readers use generation ${live} of the view ${name}. ` +
       `Of ${compared} compared documents, ${different} ${different === 1 ? 'differs' : 'differ'} from the former generation.`,
   ),
-  'projection prune': sentence(
+  'projection prune': ofShape(
     z.object({ dropped_collections: z.array(z.string()), dropped_records: z.array(z.string()) }),
     ({ dropped_collections: collections, dropped_records: records }) => {
       const all = [...collections, ...records];

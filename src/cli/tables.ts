@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { ofShape } from './sentences.js';
 
 const rings = z.object({
   items: z.array(
@@ -56,22 +57,11 @@ const waiting = z.object({
   next_cursor: z.string().nullable(),
 });
 
-/** Makes the function that chooses what a person reads of a result; null for a result of another shape. */
-function table<Shape extends z.ZodType>(
-  shape: Shape,
-  choose: (result: z.output<Shape>) => JsonValue,
-): (result: JsonValue) => JsonValue | null {
-  return (result) => {
-    const parsed = shape.safeParse(result);
-    return parsed.success ? choose(parsed.data) : null;
-  };
-}
-
 /** What a person, or a program that takes the text, needs of a result, by operation. `--json` prints all of it. */
 const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> = {
   // The lines that the verifier reads as `--key`.
-  'audit key': table(z.object({ vkeys: z.array(z.string()) }), ({ vkeys }) => vkeys),
-  'keys list': table(rings, ({ items }) =>
+  'audit key': ofShape(z.object({ vkeys: z.array(z.string()) }), ({ vkeys }) => vkeys),
+  'keys list': ofShape(rings, ({ items }) =>
     items.flatMap(({ ring, source, keys }) =>
       keys.map(({ kid, active, added_at }) => ({
         ring,
@@ -82,7 +72,7 @@ const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> 
       })),
     ),
   ),
-  'projection list': table(views, ({ items, reactions }) => {
+  'projection list': ofShape(views, ({ items, reactions }) => {
     const rows = items.map(({ collection, position, feeders, building, quarantined }) => ({
       ...{ view: collection, position, feeders },
       ...{ building: building?.generation ?? null, quarantined: quarantined.length },
@@ -92,17 +82,17 @@ const tables: Readonly<Record<string, (result: JsonValue) => JsonValue | null>> 
     );
     return quarantined.length === 0 ? rows : { views: rows, quarantined_by_reactions: quarantined };
   }),
-  'node list': table(nodes, ({ items }) =>
+  'node list': ofShape(nodes, ({ items }) =>
     items.map(({ id, name, ip_address: address, status, lb_enabled: inUse, lb_weight: weight }) => ({
       ...{ id, name, address, status },
       weight: inUse ? weight : null,
     })),
   ),
-  'payments unmatched': table(waiting, ({ items, next_cursor }) => ({
+  'payments unmatched': ofShape(waiting, ({ items, next_cursor }) => ({
     items: items.map(({ id, reason, received_at: at }) => ({ id, reason, received: at.slice(0, 16) })),
     next_cursor,
   })),
-  'user list': table(accounts, ({ items, next_cursor }) => ({
+  'user list': ofShape(accounts, ({ items, next_cursor }) => ({
     items: items.map(({ id, email, email_verified: verified, banned, platform_roles: roles }) => ({
       ...{ id, email, verified, banned, roles },
     })),

@@ -1,21 +1,18 @@
+import { isList } from '../event-sourcing/ports/domain-event.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
 import { createInterface } from 'node:readline/promises';
 import type { OperatorReply } from '../operating/socket/client.js';
 
 const width = 30;
 
-/** A line that shows how far a command is. It writes only to a terminal, and leaves the line empty at the end. */
-interface ProgressBar {
-  /** @param share from 0 to 1 */
-  readonly show: (share: number) => void;
-  readonly end: () => void;
-}
-
-/** @param label what the command does, for example `copying` */
+/**
+ * Makes a line that shows how far a command is. It writes only to a terminal, and leaves the line empty at the end.
+ * @param label what the command does, for example `copying`
+ */
 export function makeProgressBar(
   label: string,
   output: Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean } = process.stderr,
-): ProgressBar {
+) {
   let shown = '';
   const write = (text: string): void => {
     if (output.isTTY !== true || text === shown) return;
@@ -23,7 +20,8 @@ export function makeProgressBar(
     shown = text;
   };
   return {
-    show: (share) => {
+    /** @param share from 0 to 1 */
+    show: (share: number) => {
       const done = Math.min(1, Math.max(0, share));
       const full = Math.floor(done * width);
       write(`${label} [${'#'.repeat(full)}${'.'.repeat(width - full)}] ${Math.floor(done * 100)} %`);
@@ -135,10 +133,6 @@ function printable(text: string): string {
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
 
 function isRow(value: JsonValue): value is Row {

@@ -8,40 +8,42 @@ import { erased, type Sealer } from '../keys/sealing/sealer.js';
 import type { ReplySealer } from '../http/access/idempotency.js';
 import { makeAccountRoutes, makeAuthRoutes } from '../areas/accounts/routes/account.js';
 import { makeInvitationRoutes } from '../areas/projects/routes/account-invitations.js';
-import {
-  makeEmailChangeRoutes,
-  makeEmailVerificationRoutes,
-} from '../areas/accounts/routes/account-email.js';
+import { makeAccountEmailRoutes } from '../areas/accounts/routes/account-email.js';
 import { makeTwoFactorRoutes } from '../areas/accounts/routes/account-two-factor.js';
 import { makeBillingRoutes } from '../areas/projects/routes/billing.js';
 import { makeAssetImportRoutes } from '../areas/assets/routes/asset-import.js';
 import { makeAssetMediaRoutes } from '../areas/assets/routes/asset-media.js';
-import { makeAssetRenditionRoutes, makeAssetUploadRoutes } from '../areas/assets/routes/asset-uploads.js';
+import { makeAssetUploadRoutes } from '../areas/assets/routes/asset-uploads.js';
 import { makeAssetRoutes } from '../areas/assets/routes/assets.js';
 import { makeApiKeyRoutes } from '../areas/projects/routes/api-keys.js';
-import { makeAuditEventRoutes, makeAuditPageRoutes } from '../areas/audit/routes/audit-events.js';
-import { makeAuditLogRoutes } from '../areas/audit/routes/audit-log.js';
-import { makeEmailCodeRoutes, makeLoginRoutes } from '../areas/accounts/routes/auth-login.js';
+import {
+  type AuditHistorySource,
+  makeAuditEventRoutes,
+  makeAuditPageRoutes,
+} from '../areas/audit/routes/audit-events.js';
+import { type AuditSource, makeAuditLogRoutes } from '../areas/audit/routes/audit-log.js';
+import { makeLoginRoutes } from '../areas/accounts/routes/auth-login.js';
 import { makeMemberRoutes } from '../areas/projects/routes/members.js';
-import { makeReauthenticationRoutes, makeSessionRoutes } from '../areas/accounts/routes/auth-sessions.js';
+import { makeSessionRoutes } from '../areas/accounts/routes/auth-sessions.js';
 import { makeOrderPaymentRoutes } from '../areas/payments/routes/order-payments.js';
 import { makeOrderRoutes } from '../areas/payments/routes/orders.js';
 import { makePaymentRoutes } from '../areas/payments/routes/payments.js';
 import { makePaymentWebhookRoutes } from '../areas/payments/routes/payment-webhooks.js';
 import { makeAdminNodeRoutes } from '../areas/nodes/routes/admin-nodes.js';
 import { makeNodeRoutes } from '../areas/nodes/routes/peer-lists.js';
-import { makePasskeyLoginRoutes, makePasskeyRoutes } from '../areas/accounts/routes/passkeys/passkeys.js';
+import { makePasskeyRoutes } from '../areas/accounts/routes/passkeys/passkeys.js';
 import { makeProjectAuditRoutes } from '../areas/audit/routes/project-audit.js';
 import { makeProjectRoutes } from '../areas/projects/routes/projects.js';
-import {
-  makePlaylistRoutes,
-  makePublicShareRoutes,
-  makeSharePageRoutes,
-} from '../areas/shares/routes/shares-public.js';
-import { makeShareAccessRoutes, makeShareMailRoutes } from '../areas/shares/routes/share-accesses.js';
+import { makePublicShareRoutes, makeSharePageRoutes } from '../areas/shares/routes/shares-public.js';
+import { makeShareAccessRoutes } from '../areas/shares/routes/share-accesses.js';
 import { makeShareRoutes } from '../areas/shares/routes/shares.js';
 import { makeStorageChangeRoutes } from '../areas/storages/routes/storage-changes.js';
 import { makeStorageRoutes } from '../areas/storages/routes/storages.js';
+import type { Commands } from '../areas/commands.js';
+import type { Readers } from '../../projections/readers.js';
+import type { Clock } from '../kit/time/clock.js';
+import type { Route } from '../http/route.js';
+import type { Config } from '../config/config.js';
 import type { Services } from './services.js';
 import { version } from '../version.js';
 
@@ -68,50 +70,62 @@ export function makeHttp(
     trustedProxies: config.trustedProxies,
     limits: config.limits,
     maxRequests: config.maxRequests,
-    routes: [
-      ...makeAuthRoutes({ ...commands, ...readers }),
-      ...makeLoginRoutes(commands),
-      ...makeEmailCodeRoutes({ ...commands, mailConfigured: config.mailConfigured }),
-      ...makeReauthenticationRoutes({ ...commands, passkeys: config.passkeys }),
-      ...makeSessionRoutes({ ...commands, ...readers }),
-      ...makeAccountRoutes(commands),
-      ...makeInvitationRoutes({ ...commands, ...readers }),
-      ...makeEmailChangeRoutes(commands),
-      ...makeEmailVerificationRoutes(commands),
-      ...makeTwoFactorRoutes(commands),
-      ...makePasskeyRoutes({ ...commands, ...readers, passkeys: config.passkeys }),
-      ...makePasskeyLoginRoutes({ ...commands, passkeys: config.passkeys }),
-      ...makeProjectRoutes({ ...commands, ...readers }),
-      ...makeBillingRoutes(commands),
-      ...makeMemberRoutes({ ...commands, ...readers }),
-      ...makeApiKeyRoutes({ ...commands, ...readers }),
-      ...makeStorageRoutes({ ...commands, ...readers }),
-      ...makeStorageChangeRoutes({ ...commands, ...readers }),
-      ...makeAssetRoutes({ ...commands, ...readers }),
-      ...makeAssetImportRoutes(commands),
-      ...makeAssetMediaRoutes(commands),
-      ...makeAssetRenditionRoutes(commands),
-      ...makeAssetUploadRoutes(commands),
-      ...makeShareRoutes({ ...commands, ...readers }),
-      ...makeShareAccessRoutes(readers),
-      ...makeShareMailRoutes(commands),
-      ...makePublicShareRoutes(commands),
-      ...makePlaylistRoutes(commands),
-      ...makeOrderRoutes({ ...commands, ...readers, plans: config.plans }),
-      ...makeOrderPaymentRoutes(commands),
-      ...makeSharePageRoutes({ ...commands, allowsHttp: config.storageAllowedCidrs.length > 0 }),
-      ...makePaymentWebhookRoutes(commands),
-      ...makePaymentRoutes({ ...commands, ...readers }),
-      ...makeAuditPageRoutes(),
-      ...makeAuditLogRoutes(services.audit),
-      ...makeAuditEventRoutes({ ...services.audit, ...readers }),
-      ...makeProjectAuditRoutes(services.audit),
-      ...makeAdminNodeRoutes({ ...commands, ...readers }),
-      ...makeNodeRoutes({ ...commands, ...readers, clock: services.clock }),
-    ],
+    routes: makeRoutes({
+      ...{ ...commands, ...readers, audit: services.audit, clock: services.clock },
+      ...config,
+      allowsHttp: config.storageAllowedCidrs.length > 0,
+    }),
   });
   checkAccessMatrix(http.routes);
   return { ...http, registry };
+}
+
+/** What the routes of all areas are made of. */
+type RouteDeps = Commands &
+  Readers &
+  Pick<Config, 'mailConfigured' | 'passkeys' | 'plans'> & {
+    readonly audit: AuditSource & AuditHistorySource;
+    readonly clock: Clock;
+    /** See `makeSharePage`. */
+    readonly allowsHttp: boolean;
+  };
+
+/** Makes the routes of all areas, in the order of the OpenAPI document. */
+export function makeRoutes({ audit, ...deps }: RouteDeps): readonly Route[] {
+  return [
+    ...makeAuthRoutes(deps),
+    ...makeLoginRoutes(deps),
+    ...makeSessionRoutes(deps),
+    ...makeAccountRoutes(deps),
+    ...makeInvitationRoutes(deps),
+    ...makeAccountEmailRoutes(deps),
+    ...makeTwoFactorRoutes(deps),
+    ...makePasskeyRoutes(deps),
+    ...makeProjectRoutes(deps),
+    ...makeBillingRoutes(deps),
+    ...makeMemberRoutes(deps),
+    ...makeApiKeyRoutes(deps),
+    ...makeStorageRoutes(deps),
+    ...makeStorageChangeRoutes(deps),
+    ...makeAssetRoutes(deps),
+    ...makeAssetImportRoutes(deps),
+    ...makeAssetMediaRoutes(deps),
+    ...makeAssetUploadRoutes(deps),
+    ...makeShareRoutes(deps),
+    ...makeShareAccessRoutes(deps),
+    ...makePublicShareRoutes(deps),
+    ...makeOrderRoutes(deps),
+    ...makeOrderPaymentRoutes(deps),
+    ...makeSharePageRoutes(deps),
+    ...makePaymentWebhookRoutes(deps),
+    ...makePaymentRoutes(deps),
+    ...makeAuditPageRoutes(),
+    ...makeAuditLogRoutes(audit),
+    ...makeAuditEventRoutes({ ...deps, ...audit }),
+    ...makeProjectAuditRoutes(audit),
+    ...makeAdminNodeRoutes(deps),
+    ...makeNodeRoutes(deps),
+  ];
 }
 
 /** Makes what seals the replies that are kept for an `Idempotency-Key`. */

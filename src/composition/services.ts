@@ -8,28 +8,18 @@ import type { OutgoingOptions } from '../outgoing/outgoing-http.js';
 import { openPayments, type PaymentOptions } from './opening/open-payments.js';
 import type { Clock, Random } from '../kit/time/clock.js';
 import { hasEvents } from '../event-sourcing/feeding/read-log.js';
-import { makeDocumentWriter } from '../event-sourcing/views/document-writer.js';
+import { makeDocumentWriter, makeViews, makeViewLags } from '../event-sourcing/views/views.js';
 import { makeGenerations } from '../event-sourcing/views/generations/generations.js';
 import { defaultAppendLimits, embeddedAppendLimits } from '../event-sourcing/deciding/append-durably.js';
 import { makeCommandHandler } from '../event-sourcing/deciding/make-command-handler.js';
-import { makeViews } from '../event-sourcing/views/make-views.js';
-import { makeViewLags } from '../event-sourcing/views/views.js';
 import { inBlocks, makeDigests } from '../keys/sealing/digests.js';
 import { makeKeyCanaries } from '../keys/rings/key-canaries.js';
 import { makeKeyRotation } from '../keys/rings/key-rotation.js';
-import {
-  makeAddressChangeCodes,
-  makeAddressRevertCodes,
-  makeLoginCodes,
-  makeStrongLoginCodes,
-  makeVerificationCodes,
-} from '../keys/codes/login-codes.js';
-import { makeDeviceTokens } from '../keys/codes/device-tokens.js';
+import { makeMailedCodes } from '../keys/codes/login-codes.js';
+import { makeDeviceTokens, makePlaylistTokens, makeShareSessions } from '../keys/codes/mac-tokens.js';
 import { makePasskeyChallenges } from '../keys/codes/passkey-challenges.js';
 import { makeRefreshTokens } from '../keys/codes/refresh-tokens.js';
 import { makeSealer } from '../keys/sealing/sealer.js';
-import { makePlaylistTokens } from '../keys/codes/playlist-tokens.js';
-import { makeShareSessions } from '../keys/codes/share-sessions.js';
 import { type Log, makeLog } from '../log.js';
 import { makeOutbox } from '../event-sourcing/effects/outbox.js';
 import { makeNodeCheckMetrics } from '../observing/work-metrics.js';
@@ -48,8 +38,6 @@ import { openMailer, openMails, openWebhooks } from './opening/open-messages.js'
 import { openWatchedStores, type StoreOptions } from './opening/open-watched-stores.js';
 import { makeOpenStorage } from '../areas/storages/commands/open-storage.js';
 import { makeReaders } from '../../projections/readers.js';
-import { sentenceOf } from './starting.js';
-import { levelOf } from './opening/store-reports.js';
 import { makeStorageCalls } from './opening/storage-http.js';
 import { systemClock, systemRandom } from './system.js';
 
@@ -78,15 +66,13 @@ export async function openServices(config: Config, options: ServiceOptions = {})
   const { logger } = log;
   const watched = await openWatchedStores(config, options, { clock, random, log });
   const { closeStores, ...opened } = watched;
-  const { stores, availability, sleepUntilRetry } = opened;
+  const { stores, noteRetry, sleepUntilRetry } = opened;
   const { eventStore, readModelStore, stateStore } = stores;
   try {
     let onReload = (_: boolean): void => undefined;
     const { keyRings, keyFile, settings } = await openKeys({
       ...{ config, stores, clock, log },
-      onReload: (changed) => {
-        onReload(changed);
-      },
+      onReload: (changed) => onReload(changed),
     });
     const agentSecrets = openAgentSecrets({ config, clock, log });
     const sealer = makeSealer({
@@ -105,7 +91,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     });
     await checkKeys(keyCanaries, { sleep: sleepUntilRetry, random, waiting: options.waiting });
     const audit = await openAudit({
-      ...{ config, stores, clock, random, log, availability, sleepUntilRetry, keyFile },
+      ...{ config, stores, clock, random, log, noteRetry, sleepUntilRetry, keyFile },
       keys: keyRings.audit,
     });
     const accessTokens = makeAccessTokens({
@@ -125,10 +111,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       readModelStore,
       clock,
       onFailure: (error) => {
-        logger[levelOf(availability, error)](
-          { error: sentenceOf(error) },
-          'the documents of a command were not written; the projector will write them',
-        );
+        noteRetry('the documents of a command were not written; the projector will write them', error);
       },
     });
     const appendLimits = config.eventStoreDbUrl === undefined ? embeddedAppendLimits : defaultAppendLimits;
@@ -141,9 +124,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       countPasswords: makeCountPasswords({ eventStore, handler, sealer }),
       clock,
       randomBytes,
-      onChange: (change, ring, kid) => {
-        logger.info({ ring, kid }, `a key was ${change}`);
-      },
+      onChange: (change, ring, kid) => logger.info({ ring, kid }, `a key was ${change}`),
     });
     const stale = new Set<string>();
     const viewLags = makeViewLags();
@@ -176,17 +157,14 @@ export async function openServices(config: Config, options: ServiceOptions = {})
     const outbox = makeOutbox({
       ...{ stateStore, clock },
       onRetry: (lane, error) => {
-        logger[levelOf(availability, error)](
-          { lane, error: sentenceOf(error) },
-          'a message of the outbox waits; it is tried again',
-        );
+        noteRetry('a message of the outbox waits; it is tried again', error, { lane });
       },
     });
     const mailer = openMailer(config, log);
     const mails =
       mailer === null
         ? null
-        : openMails({ config, outbox, stateStore, mailer, clock, random, log, availability });
+        : openMails({ config, outbox, stateStore, mailer, clock, random, log, noteRetry });
     const commands = makeCommands({
       ...config,
       clock,
@@ -204,12 +182,8 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       accessTokens,
       refreshTokens,
       deviceTokens: makeDeviceTokens(keyRings.refresh),
-      loginCodes: makeLoginCodes(keyRings.code),
-      strongLoginCodes: makeStrongLoginCodes(keyRings.code),
-      addressChangeCodes: makeAddressChangeCodes(keyRings.code),
-      verificationCodes: makeVerificationCodes(keyRings.code),
+      ...makeMailedCodes(keyRings.code),
       passkeyChallenges: makePasskeyChallenges(keyRings.code, inBlocks(randomBytes)),
-      addressRevertCodes: makeAddressRevertCodes(keyRings.code),
       background,
       onFailure,
       checkPassword: makeCheckPassword(config.passwordExtraChecks),
@@ -221,9 +195,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       ...openPayments(config, options, { log, clock }),
       cannotMail: async (address) => mailer !== null && (await mailer.lacksFor(address)),
       onChecked: nodeCheckMetrics.counted,
-      onRefused: (provider, reason) => {
-        logger.warn({ provider, reason }, 'a payment callback was not taken');
-      },
+      onRefused: (provider, reason) => logger.warn({ provider, reason }, 'a payment callback was not taken'),
       onConflict: (callback) => {
         logger.error({ callback }, 'a payment callback came back with other content, which is not applied');
       },
@@ -250,7 +222,7 @@ export async function openServices(config: Config, options: ServiceOptions = {})
       /** The collections that lack the newest events for lack of room: src/event-sourcing/views/README.md#a-full-disk. */
       stale,
       viewLags,
-      leases: openLeases({ config, stateStore, clock, log, availability }),
+      leases: openLeases({ config, stateStore, clock, noteRetry }),
       documentWriter,
       audit,
       webhooks: openWebhooks({ config, eventStore, stateStore, clock, outgoing: options.outgoing }),

@@ -1,3 +1,4 @@
+import { codeOf } from '../kit/errors.js';
 import { type Config, ConfigProblem } from '../config/config.js';
 import { isServed } from '../operating/socket/client.js';
 import { controlSocketPath } from '../operating/socket/listen.js';
@@ -14,7 +15,7 @@ import {
 import { inUse } from '../stores/embedded/files/directory-lock.js';
 import { framesOf } from '../http/replies/error-reply.js';
 import { Overloaded } from '../kit/semaphore.js';
-import { MailNotSent, MailRefused, MailUnknown } from '../mail/errors.js';
+import { MailNotSent, MailRefused, MailUnknown } from '../mail/mailer.js';
 import { OutgoingError } from '../outgoing/outgoing-http.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing, KeyProblem } from '../keys/sealing/errors.js';
 
@@ -56,9 +57,7 @@ export type Print = (sentence: string) => void;
 export function openTerminal(): Print {
   // Without a listener the error of a closed pipe would end the process.
   process.stderr.on('error', () => undefined);
-  return (sentence) => {
-    process.stderr.write(`${sentence}\n`);
-  };
+  return (sentence) => process.stderr.write(`${sentence}\n`);
 }
 
 /** The defect of an address by error code, and the remedy. */
@@ -79,8 +78,7 @@ export async function listening<Listener>(starting: Promise<Listener>, what: str
   try {
     return await starting;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const sentence = advice.get(code);
+    const sentence = advice.get(codeOf(error));
     if (sentence === undefined) throw error;
     throw new ConfigProblem(`${what} ${sentence}`, { cause: error });
   }

@@ -9,9 +9,7 @@ export const systemClock: Clock = {
   },
   timer: (ms, work) => {
     const timer = setTimeout(work, ms);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 

@@ -66,7 +66,7 @@ export const serviceVariables: Readonly<
   MAX_REQUESTS: {
     meaning:
       'the requests that run or wait in a process, 20 to 10000; one user, project or client runs a tenth of them; see ' +
-      '[errors and limits](limits.md#requests-at-once)',
+      '[limits](limits.md#requests-at-once)',
   },
   DRAIN_SECONDS: {
     default: '5; 0 in a development start',
@@ -94,7 +94,7 @@ export const serviceVariables: Readonly<
   },
   MAIL_RETRY_MS: {
     meaning:
-      'how long a mail that was not sent waits for the next attempt; doubled each time, up to sixty times',
+      'how long a mail that was not sent waits for the next attempt; the wait doubles, up to 60 times this value',
   },
   MAIL_UNKNOWN_MS: {
     default: '`60000,600000,3600000`',
@@ -104,7 +104,7 @@ export const serviceVariables: Readonly<
   },
   OPERATOR_MAIL: {
     meaning:
-      'one to ten addresses, separated by commas, that get a mail a day while payments wait for an operator; needs ' +
+      'one to ten addresses, separated by commas, that get a mail a day while payments are in review; needs ' +
       '`SMTP_URL`; see [resolving](payments/resolving.md#a-mail-a-day)',
   },
   DEFAULT_CAPACITY_BYTES: { meaning: 'the capacity that a registration grants' },

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { isPlainAddress, parseMailbox } from '../mail/errors.js';
+import { isPlainAddress, parseMailbox } from '../mail/mailer.js';
 import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober/prober.js';
 import { isProxyRange } from '../security/rates/client-ip.js';
 
@@ -33,7 +33,7 @@ export const milliseconds = wholeNumber({ min: 1, max: 86_400_000 });
 export const millisecondList = textList.pipe(z.array(milliseconds).min(1).max(3));
 
 export const cidrList = textList.refine(
-  (items) => items.every(isCidr),
+  (items) => items.every((item) => ipaddr.isValidCIDR(item)),
   'must be a list of CIDR ranges, for example 10.0.0.0/8, separated by commas',
 );
 
@@ -88,10 +88,6 @@ export const addressList = z.string().transform((text, context) => {
   context.addIssue('must be one to ten different addresses, separated by commas, such as ops@example.org');
   return z.NEVER;
 });
-
-function isCidr(text: string): boolean {
-  return ipaddr.isValidCIDR(text);
-}
 
 function isShareUrlTemplate(text: string): boolean {
   if (text.split('{token}').length !== 2) return false;

@@ -1,3 +1,4 @@
+import { codeOf } from '../kit/errors.js';
 import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { phraseOf } from '../validation/field-problems.js';
@@ -89,8 +90,7 @@ export function readFile(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new ConfigProblem(`${variable} names ${file}, which cannot be read (${code})`);
+    throw new ConfigProblem(`${variable} names ${file}, which cannot be read (${codeOf(error)})`);
   }
 }
 

@@ -8,7 +8,7 @@ import type { PathParams } from './access/gate.js';
 import type { RouteLimit } from './access/limits.js';
 import type { Reply, ReplySpecs } from './replies/reply.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
-import type { KnownDevice } from '../security/guessing/guard.js';
+import type { KnownDevice, TryingClient } from '../security/guessing/guard.js';
 
 /** Schemas of routes without parameters in the path, without parameters in the query, or without a body. */
 export const noParams = z.object({});
@@ -27,8 +27,8 @@ interface RouteRequest<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly client: string;
-  /** See `RouteSpec.deviceOf`. */
-  readonly device: KnownDevice | null;
+  /** The client, with the device of `RouteSpec.deviceOf`, for commands that bound guesses. */
+  readonly trying: TryingClient;
   /** `User-Agent`, printable and cut to 256 characters; null if the client sends none. */
   readonly userAgent: string | null;
   /** The field as the client sends it. */

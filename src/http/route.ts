@@ -116,19 +116,32 @@ export function current<Body>({
 }: {
   readonly resource: Body;
   readonly revision: bigint;
-}): { readonly status: 200; readonly body: Body; readonly revision: bigint } {
-  return { status: 200, body: resource, revision };
+}) {
+  return { status: 200, body: resource, revision } as const;
+}
+
+/** Replies with a new resource, its entity tag and its address. @param path of the list that has it */
+export function created<Body extends { readonly id: string }>(
+  { resource, revision }: { readonly resource: Body; readonly revision: bigint },
+  path: string,
+): { readonly status: 201; readonly body: Body; readonly revision: bigint; readonly location: string } {
+  return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
 }
 
 /** Replies without a body, once the work has ended. */
-export async function finished(
-  work: Promise<unknown>,
-): Promise<{ readonly status: 204; readonly body: undefined }> {
+export async function finished(work: Promise<unknown>) {
   await work;
-  return { status: 204, body: undefined };
+  return { status: 204, body: undefined } as const;
 }
 
 /** @throws HttpError not_found */
 export function missing(message: string): never {
   throw new HttpError('not_found', message);
+}
+
+const areaPattern = /^\/(?:api\/[^/?#]*\/)?([^/?#]*)/;
+
+/** Returns the area of a path or a URL: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
+export function areaOf(path: string): string {
+  return areaPattern.exec(path)?.[1] ?? '';
 }

@@ -1,17 +1,7 @@
 import { Overloaded } from './semaphore.js';
 
 /** Runs work that continues after the reply to its caller. */
-export interface Background {
-  /** @param what names the work in the report of its failure @throws Overloaded when too much work runs */
-  start(what: string, work: () => Promise<void>): void;
-  /**
-   * Starts work that a later attempt repeats if it is lost: not while work with this key runs, and not when too much runs.
-   * @param key unique in the process
-   */
-  startOnce(key: string, what: string, work: () => Promise<void>): void;
-  /** Resolves when all started work has ended. */
-  settled(): Promise<void>;
-}
+export type Background = ReturnType<typeof makeBackground>;
 
 export function makeBackground({
   max = 1_000,
@@ -20,25 +10,29 @@ export function makeBackground({
   /** Units of work that may run at once. */
   readonly max?: number;
   readonly onFailure: (what: string, error: unknown) => void;
-}): Background {
+}) {
   const running = new Set<Promise<void>>();
   const keys = new Set<string>();
   const start = (what: string, work: () => Promise<void>): void => {
     if (running.size >= max) throw new Overloaded('too much work runs in the background');
     const task: Promise<void> = work()
-      .catch((error: unknown) => {
-        onFailure(what, error);
-      })
+      .catch((error: unknown) => onFailure(what, error))
       .finally(() => running.delete(task));
     running.add(task);
   };
   return {
+    /** @param what names the work in the report of its failure @throws Overloaded when too much work runs */
     start,
-    startOnce: (key, what, work) => {
+    /**
+     * Starts work that a later attempt repeats if it is lost: not while work with this key runs, and not when too much runs.
+     * @param key unique in the process
+     */
+    startOnce: (key: string, what: string, work: () => Promise<void>) => {
       if (keys.has(key) || running.size >= max) return;
       keys.add(key);
       start(what, () => work().finally(() => keys.delete(key)));
     },
+    /** Resolves when all started work has ended. */
     settled: async () => {
       while (running.size > 0) await Promise.all(running);
     },

@@ -11,27 +11,41 @@ import {
   trace,
   TraceFlags,
 } from '@opentelemetry/api';
-import { carried, carrying } from './work-context.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What a piece of work carries to all calls that it makes. */
+interface WorkContext {
+  /** The span that the work belongs to. Its trace id is the correlation id of events. */
+  readonly span?: { readonly traceId: string; readonly spanId: string; readonly traceFlags: number };
+  /** How many documents and events stores have returned to the work. */
+  readonly returned?: { count: number };
+}
+
+/** One storage for all: before Node 24 each costs every promise of the process 0.15 µs. */
+const current = new AsyncLocalStorage<WorkContext>();
+
+/** Runs work that carries this besides what the present work carries. */
+export function carrying<Result>(more: WorkContext, work: () => Result): Result {
+  return current.run({ ...current.getStore(), ...more }, work);
+}
+
+/** Returns what the present work carries. */
+export function carried(): WorkContext {
+  return current.getStore() ?? {};
+}
 
 /* Traces: src/http/README.md#traces. The API does nothing until an operator loads an SDK of OpenTelemetry beside the program. */
 
 const tracer = trace.getTracer('stowage');
 
 /** The trace of one request. */
-export interface RequestTrace {
-  readonly id: string;
-  run<Result>(work: () => Result): Result;
-  end(reply: { readonly route: string | null; readonly status: number }): void;
-}
+export type RequestTrace = ReturnType<typeof traceRequest>;
 
 /**
  * Begins the trace of a request, or goes on with that of its caller.
  * @param traceparent the header; a malformed one is ignored (W3C Trace Context, 3.2.2)
  */
-export function traceRequest(
-  method: string,
-  traceparent: string | readonly string[] | undefined,
-): RequestTrace {
+export function traceRequest(method: string, traceparent: string | readonly string[] | undefined) {
   const active = context.active();
   // An instrumentation of the operator may have begun a span of the request.
   const parent = trace.getSpanContext(active) ?? readTraceparent(traceparent);
@@ -41,9 +55,9 @@ export function traceRequest(
   const own = isOfSdk ? span.spanContext() : childOf(parent);
   return {
     id: own.traceId,
-    run: (work) =>
+    run: <Result>(work: () => Result): Result =>
       carrying({ span: own }, isOfSdk ? () => context.with(trace.setSpan(active, span), work) : work),
-    end: ({ route, status }) => {
+    end: ({ route, status }: { readonly route: string | null; readonly status: number }) => {
       if (!isOfSdk) return;
       if (route !== null) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
       span.setAttribute('http.response.status_code', status);

@@ -1,4 +1,4 @@
-import { onOneLine } from './errors.js';
+import { onOneLine } from './mailer.js';
 
 /** Marks that change the direction of the text after them. A name with one could rearrange the sentence around it. */
 const bidiMarks = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;

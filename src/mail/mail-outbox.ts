@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { changeRecord } from '../event-sourcing/ports/change-record.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
-import type { Lane, Outbox } from '../event-sourcing/effects/outbox.js';
+import type { Outbox } from '../event-sourcing/effects/outbox.js';
 import { eventReferenceSchema } from '../event-sourcing/feeding/quarantine.js';
 import { backoff, type Clock, type Random } from '../kit/time/clock.js';
 import type { MailOutcome } from '../validation/fields.js';
-import { MailNotSent, MailRefused, MailUnknown } from './errors.js';
-import type { Mailer, OutgoingMail } from './mailer.js';
+import { MailNotSent, MailRefused, MailUnknown, type Mailer, type OutgoingMail } from './mailer.js';
 
 /**
  * Storage format of `outbox/mail/<kind>/<id>`: a mail that waits. It has no text, address or code: they are opened at each
@@ -54,11 +53,7 @@ export interface MailWaits {
   readonly unknownMs: readonly number[];
 }
 
-export interface MailOutbox {
-  readonly lane: Lane;
-  /** Adds a kind. @returns the function that writes a record and wakes the outbox; a record that exists stays as it is */
-  add(kind: MailKind): (mail: RequestedMail) => Promise<void>;
-}
+export type MailOutbox = ReturnType<typeof makeMailOutbox>;
 
 interface MailOutboxEvents {
   readonly onRetry: (mail: { readonly kind: string; readonly person: string | null }, error: unknown) => void;
@@ -82,13 +77,14 @@ export function makeMailOutbox(
     readonly random: Random;
     readonly waits: MailWaits;
   } & MailOutboxEvents,
-): MailOutbox {
+) {
   const { outbox, stateStore, mailer, clock, random, waits } = deps;
   const kinds = new Map<string, MailKind>();
   const name = 'mail';
   return {
     lane: { name, atOnce, spacingMs, graceMs, attempt },
-    add: (kind) => {
+    /** Adds a kind. @returns the function that writes a record and wakes the outbox; a record that exists stays as it is */
+    add: (kind: MailKind): ((mail: RequestedMail) => Promise<void>) => {
       kinds.set(kind.name, kind);
       return async ({ id, event, person }) => {
         const key = `${prefix}${kind.name}/${id}`;

@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../kit/time/clock.js';
+import type { Clock } from '../kit/time/clock.js';
 import type {
   ProjectionRunner,
   ProjectionStatus,
@@ -18,23 +18,7 @@ export interface Readiness {
   ready(): { readonly ok: boolean; readonly reasons: readonly string[] };
 }
 
-export interface Health extends Readiness {
-  /** Returns the status of every projection of this process; empty before the start of the projections. */
-  readonly statuses: () => readonly ProjectionStatus[];
-  /** Returns the views and reactions that no process feeds for a while. */
-  readonly stalled: () => readonly StalledConsumer[];
-  /** Sets the projections when they run. */
-  projectionsStarted(runner: ProjectionRunner): void;
-  /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */
-  settled(signal: AbortSignal): Promise<void>;
-  /** Sets the process to "not ready" before it ends, so that balancers send their requests elsewhere. */
-  stopping(): void;
-  /**
-   * Reports every change of the reasons for "not ready" until the signal aborts. The watch of the stores reports the
-   * stores that are away.
-   */
-  watch(signal: AbortSignal): Promise<void>;
-}
+export type Health = ReturnType<typeof makeHealth>;
 
 const starting = 'starting: the views have not caught up yet';
 const reportIntervalMs = 1_000;
@@ -58,7 +42,7 @@ export function makeHealth({
   readonly clock: Clock;
   /** Receives the reasons for "not ready" after every change; an empty list when the process is ready. */
   readonly onChange?: (reasons: readonly string[]) => void;
-}): Health {
+}) {
   let runner: ProjectionRunner | null = null;
   let reached = false;
   let ending = false;
@@ -66,7 +50,7 @@ export function makeHealth({
 
   return {
     serving,
-    ready: () => {
+    ready: (): ReturnType<Readiness['ready']> => {
       if (ending) return { ok: false, reasons: ['shutting down'] };
       const away = stores.away();
       const hindering = hindrances();
@@ -77,18 +61,27 @@ export function makeHealth({
       );
       return { ok, reasons: [...reasons, ...hindering] };
     },
-    statuses: () => runner?.statuses() ?? [],
-    stalled: () => runner?.stalled() ?? [],
-    projectionsStarted: (started) => {
+    /** Returns the status of every projection of this process; empty before the start of the projections. */
+    statuses: (): readonly ProjectionStatus[] => runner?.statuses() ?? [],
+    /** Returns the views and reactions that no process feeds for a while. */
+    stalled: (): readonly StalledConsumer[] => runner?.stalled() ?? [],
+    /** Sets the projections when they run. */
+    projectionsStarted: (started: ProjectionRunner) => {
       runner = started;
     },
-    settled: async (signal) => {
+    /** Resolves when each view has caught up or stopped: no later moment serves more. Rejects when the signal aborts. */
+    settled: async (signal: AbortSignal) => {
       while (!serving() && !hasStopped()) await clock.sleep(settleIntervalMs, signal);
     },
+    /** Sets the process to "not ready" before it ends, so that balancers send their requests elsewhere. */
     stopping: () => {
       ending = true;
     },
-    watch: async (signal) => {
+    /**
+     * Reports every change of the reasons for "not ready" until the signal aborts. The watch of the stores reports the
+     * stores that are away.
+     */
+    watch: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         report();
         // An aborted sleep ends the loop.
@@ -127,7 +120,7 @@ export function makeHealth({
 
   function logProblems(): readonly string[] {
     const since = logReads.failingSinceMs();
-    const failingMs = since === null ? 0 : steadyMsOf(clock) - since;
+    const failingMs = since === null ? 0 : clock.steadyMs() - since;
     return failingMs < unreadMsMax
       ? []
       : [`the log could not be read for ${Math.round(failingMs / 1_000)} s`];

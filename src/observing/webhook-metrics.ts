@@ -2,30 +2,23 @@ import type { Registry } from 'prom-client';
 import { gaugesOf, secondsSince } from './gauges.js';
 
 /** Counts of this process since its start, by endpoint. */
-export interface WebhookCounters {
-  readonly attempted: (endpoint: string, outcome: string) => void;
-  readonly gaveUp: (endpoint: string) => void;
-  /** Returns the attempts by endpoint and outcome. */
-  readonly attempts: () => readonly (readonly [endpoint: string, outcome: string, count: number])[];
-  readonly givenUp: () => readonly (readonly [endpoint: string, count: number])[];
-}
+export type WebhookCounters = ReturnType<typeof makeWebhookCounters>;
 
-export function makeWebhookCounters(): WebhookCounters {
+export function makeWebhookCounters() {
   const attempts = new Map<string, Map<string, number>>();
   const givenUp = new Map<string, number>();
   return {
-    attempted: (endpoint, outcome) => {
+    attempted: (endpoint: string, outcome: string) => {
       const counts = attempts.get(endpoint) ?? new Map<string, number>();
       attempts.set(endpoint, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
     },
-    gaveUp: (endpoint) => {
-      givenUp.set(endpoint, (givenUp.get(endpoint) ?? 0) + 1);
-    },
-    attempts: () =>
+    gaveUp: (endpoint: string) => givenUp.set(endpoint, (givenUp.get(endpoint) ?? 0) + 1),
+    /** Returns the attempts by endpoint and outcome. */
+    attempts: (): readonly (readonly [endpoint: string, outcome: string, count: number])[] =>
       [...attempts].flatMap(([endpoint, counts]) =>
         [...counts].map(([outcome, count]) => [endpoint, outcome, count] as const),
       ),
-    givenUp: () => [...givenUp],
+    givenUp: (): readonly (readonly [endpoint: string, count: number])[] => [...givenUp],
   };
 }
 

@@ -114,13 +114,8 @@ export function registerBehindMetrics(
   );
 }
 
-export interface NodeCheckMetrics {
-  readonly counted: (ok: boolean) => void;
-  register(registry: Registry): void;
-}
-
 /** Counts the checks of nodes that are counted in the state store. */
-export function makeNodeCheckMetrics(): NodeCheckMetrics {
+export function makeNodeCheckMetrics() {
   const checks = new Counter({
     name: 'stowage_node_checks_total',
     help: 'Counted checks of nodes by result: ok or failed.',
@@ -129,12 +124,8 @@ export function makeNodeCheckMetrics(): NodeCheckMetrics {
   });
   for (const result of ['ok', 'failed']) checks.inc({ result }, 0);
   return {
-    counted: (ok) => {
-      checks.inc({ result: ok ? 'ok' : 'failed' });
-    },
-    register: (registry) => {
-      registry.registerMetric(checks);
-    },
+    counted: (ok: boolean) => checks.inc({ result: ok ? 'ok' : 'failed' }),
+    register: (registry: Registry) => registry.registerMetric(checks),
   };
 }
 

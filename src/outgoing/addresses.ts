@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
-import { type SteadyClock, steadyMsOf } from '../kit/time/clock.js';
+import type { SteadyClock } from '../kit/time/clock.js';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -98,7 +98,7 @@ export function makeNameSettings(files: NameFiles, clock: SteadyClock): () => Pr
   let reading: Promise<NameSettings> | null = null;
 
   return () => {
-    if (known !== null && steadyMsOf(clock) - readAtMs < againMs) return Promise.resolve(known);
+    if (known !== null && clock.steadyMs() - readAtMs < againMs) return Promise.resolve(known);
     reading ??= read().finally(() => {
       reading = null;
     });
@@ -106,7 +106,7 @@ export function makeNameSettings(files: NameFiles, clock: SteadyClock): () => Pr
   };
 
   async function read(): Promise<NameSettings> {
-    readAtMs = steadyMsOf(clock);
+    readAtMs = clock.steadyMs();
     const version = `${await versionOf(files.hosts)} ${await versionOf(files.resolver)}`;
     if (known?.version === version) return known;
     const [hosts, resolver] = await Promise.all([textOf(files.hosts), textOf(files.resolver)]);

@@ -1,3 +1,4 @@
+import { codeOf } from '../kit/errors.js';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -66,9 +67,11 @@ export type OutgoingHttp = (request: OutgoingRequest, signal?: AbortSignal) => P
 const timeLimitMs = 5_000;
 const bodyBytesMax = 64 * 1024;
 
-/** How the client looks up names and which authorities it trusts; by default the machine's ways. */
+/** How the client looks up names, which authorities it trusts, and how long it waits; by default the machine's ways, and 5 s. */
 export interface OutgoingOptions {
   readonly lookup?: Lookup;
+  /** The time limit of a request without one. */
+  readonly timeMs?: number;
   /** The authorities to trust in place of the machine's, in PEM. */
   readonly ca?: string;
 }
@@ -86,7 +89,6 @@ export function makeOutgoingHttp({
 }: OutgoingOptions & {
   readonly isAllowed: (address: string) => boolean;
   readonly isAllowedPlain?: (address: string) => boolean;
-  readonly timeMs?: number;
 }): OutgoingHttp {
   return ({ method, url, headers = {}, body, account, ...limits }, signal) =>
     new Promise((resolve, reject) => {
@@ -118,6 +120,8 @@ export function makeOutgoingHttp({
         reject(timeUp.aborted ? new OutgoingError('connection_timeout') : toOutgoingError(error));
       };
       request.on('error', fail);
+      // Node drops the connection of a reply 101 without an error, so nothing else would end this call.
+      request.on('upgrade', () => fail(new OutgoingError('not_http')));
       request.on('response', (response) => {
         if (method === 'HEAD' || limits.bodyBytesMax === 0) {
           // Some servers send a body with an error of HEAD, which the parser takes for a broken reply.
@@ -180,9 +184,7 @@ function collect(
 ): void {
   const chunks: Buffer[] = [];
   let length = 0;
-  const finish = (): void => {
-    done(replyOf(response, Buffer.concat(chunks).subarray(0, bytesMax)));
-  };
+  const finish = (): void => done(replyOf(response, Buffer.concat(chunks).subarray(0, bytesMax)));
   response.on('error', fail);
   response.on('end', finish);
   response.on('data', (chunk: Buffer) => {
@@ -233,7 +235,7 @@ const failureByCode: Readonly<Record<string, OutgoingFailure>> = {
 
 function toOutgoingError(error: unknown): OutgoingError {
   if (error instanceof OutgoingError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS_')) {
     return new OutgoingError(failureByCode[code] ?? 'tls_failed');
   }

@@ -1,3 +1,4 @@
+import { codeOf } from '../kit/errors.js';
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { canonicalName, type NameSettings } from './addresses.js';
@@ -88,9 +89,7 @@ async function soon(own: Promise<Answer>, other: Promise<Answer>): Promise<Answe
   const late = other.then(async (answer) => {
     if (answer === 'unanswered' || answer.length === 0) return own;
     return new Promise<Answer>((resolve) => {
-      setTimeout(() => {
-        resolve([]);
-      }, otherFamilyMs).unref();
+      setTimeout(() => resolve([]), otherFamilyMs).unref();
     });
   });
   return Promise.race([own, late]);
@@ -102,8 +101,7 @@ async function ofFamily(name: string, family: 4 | 6, ask: AskServers): Promise<A
   try {
     return (await ask(name, family)).map((address) => ({ address, family }));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return missing.includes(code) ? [] : 'unanswered';
+    return missing.includes(codeOf(error)) ? [] : 'unanswered';
   }
 }
 

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { makeLru } from '../kit/lru.js';
 import { Overloaded, makeKeyedSemaphore } from '../kit/semaphore.js';
-import { type Clock, steadyMsOf } from '../kit/time/clock.js';
+import type { SteadyClock } from '../kit/time/clock.js';
 import { failure, lookupMs, type ResolveName } from './resolve-name.js';
 
 /** Returns the account that a look-up is for, where a user has given the name. */
@@ -34,27 +34,21 @@ interface Failed {
  * at a time. A permit of the account is held until the servers have answered or all tries are over, so that 60 names whose
  * servers never answer cost as much as four.
  */
-export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | 'steadyMs'>): Lookup {
+export function sharingLookup(resolve: ResolveName, clock: SteadyClock): Lookup {
   const running = new Map<string, Promise<readonly LookupAddress[]>>();
   const failed = makeLru<Failed>(failedMax);
   const permits = makeKeyedSemaphore(perAccount);
 
   return (hostname, callback, account) => {
     lookUp(hostname, account).then(
-      (addresses) => {
-        callback(null, addresses);
-      },
-      (error: unknown) => {
-        callback(error as NodeJS.ErrnoException, []);
-      },
+      (addresses) => callback(null, addresses),
+      (error: unknown) => callback(error as NodeJS.ErrnoException, []),
     );
   };
 
   async function lookUp(hostname: string, account: AccountOf | undefined): Promise<readonly LookupAddress[]> {
     const timeUp = new AbortController();
-    const timer = setTimeout(() => {
-      timeUp.abort();
-    }, lookupMs);
+    const timer = setTimeout(() => timeUp.abort(), lookupMs);
     try {
       return await Promise.race([
         rejectedWhen(timeUp.signal, hostname),
@@ -71,7 +65,7 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
     signal: AbortSignal,
   ): Promise<readonly LookupAddress[]> {
     const before = failed.get(hostname);
-    if (before !== undefined && steadyMsOf(clock) - before.atMs < notAgainMs) throw before.error;
+    if (before !== undefined && clock.steadyMs() - before.atMs < notAgainMs) throw before.error;
     return running.get(hostname) ?? begin(hostname, await permitFor(hostname, account, signal));
   }
 
@@ -100,7 +94,7 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
     const work = resolve(hostname)
       .catch((error: unknown) => {
         const known = error as NodeJS.ErrnoException;
-        failed.set(hostname, { error: known, atMs: steadyMsOf(clock) });
+        failed.set(hostname, { error: known, atMs: clock.steadyMs() });
         throw known;
       })
       .finally(() => {
@@ -114,12 +108,6 @@ export function sharingLookup(resolve: ResolveName, clock: Pick<Clock, 'now' | '
 
 function rejectedWhen(signal: AbortSignal, hostname: string): Promise<never> {
   return new Promise((_resolve, reject) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        reject(failure('EAI_AGAIN', hostname));
-      },
-      { once: true },
-    );
+    signal.addEventListener('abort', () => reject(failure('EAI_AGAIN', hostname)), { once: true });
   });
 }

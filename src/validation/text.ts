@@ -1,6 +1,11 @@
 import { invalid } from './field-problems.js';
 import type { GrantSource, MailOutcome } from './fields.js';
 
+/** Writes a number with its noun: `1 byte`, `2 bytes`. @param one the noun of one thing, whose plural ends in s */
+export function countInWords(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** Returns a name that people chose, in quotation marks and with control characters escaped. */
 export function inQuotes(text: string): string {
   return JSON.stringify(text);
@@ -122,4 +127,18 @@ export function checkText(text: string, field: string, max: number): string {
     invalid(field, `must have 1 to ${max} characters`, text.trim() === '' ? 'too_short' : 'too_long');
   checkShown(trimmed.replace(/[\t\r\n]/g, ''), field);
   return trimmed;
+}
+
+/** Escapes text between two tags. */
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Returns the essence of a media type: lower case, without parameters (WHATWG MIME Sniffing, section 4). */
+export function mediaTypeEssence(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }

@@ -1,3 +1,4 @@
+import { namePattern, checkName } from './text.js';
 import { z } from 'zod';
 import { type FieldProblem, type FieldProblemCode, InvalidInput, fieldProblem } from './field-problems.js';
 
@@ -31,9 +32,7 @@ export function fieldProblems(schema: z.ZodType, value: unknown, where = ''): re
  * other fields. The rule names its field '', or the fields below it.
  */
 export function ruled<Value>(rule: (value: Value) => unknown): z.core.CheckFn<Value> {
-  return ({ value, issues }) => {
-    judge(() => rule(value), value, issues);
-  };
+  return ({ value, issues }) => judge(() => rule(value), value, issues);
 }
 
 /** Makes a check as `ruled` does, from a rule that also returns the value in the form that the service keeps. */
@@ -273,4 +272,13 @@ function problemsOfAllVariants(schema: z.ZodType, value: unknown, where: string)
   return first.filter(({ field, code }) =>
     others.every((problems) => problems.some((other) => other.field === field && other.code === code)),
   );
+}
+
+/** Makes the schema of a name that people give: checked, and in the form that the service keeps. */
+export function nameField(example: string) {
+  return z
+    .string()
+    .max(256)
+    .check(judged((text) => checkName(text, '')))
+    .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: [example] });
 }

@@ -1,6 +1,7 @@
+import { recordsOf, pagesOf } from '../event-sourcing/ports/state-store.js';
 import { z } from 'zod';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
-import type { StateRecord, StateStore } from '../event-sourcing/ports/state-store.js';
+import type { StateStore } from '../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../event-sourcing/ports/change-record.js';
 import { type Waiting, waitingSchema } from './waiting.js';
 
@@ -39,7 +40,6 @@ export type GivenUp = z.infer<typeof givenUpSchema>;
 /** The list of given-up deliveries keeps an entry for this time. */
 const givenUpKeptMs = 30 * 24 * 60 * 60 * 1_000;
 const tries = 20;
-const pageSize = 200;
 
 /** The lane of the outbox that delivers to an endpoint. */
 export function laneOf(id: string): string {
@@ -87,7 +87,7 @@ export function makeDeliveryRecords(stateStore: StateStore) {
     /** Returns the ids of all stored endpoints. */
     endpointIds: async (): Promise<readonly string[]> => {
       const ids: string[] = [];
-      for await (const { key } of entries('webhook/')) ids.push(key.slice('webhook/'.length));
+      for await (const { key } of recordsOf(stateStore, 'webhook/')) ids.push(key.slice('webhook/'.length));
       return ids;
     },
     /** Removes everything that is stored of an endpoint. */
@@ -125,7 +125,7 @@ export function makeDeliveryRecords(stateStore: StateStore) {
     /** Yields the waiting streams of an endpoint in order of name, page by page. */
     allWaiting: async function* (id: string) {
       const prefix = waitingPrefix(id);
-      for await (const { key, value } of entries(prefix))
+      for await (const { key, value } of recordsOf(stateStore, prefix))
         yield { stream: key.slice(prefix.length), waiting: waitingSchema.parse(value) };
     },
     /** @returns false when the entry existed */
@@ -135,11 +135,12 @@ export function makeDeliveryRecords(stateStore: StateStore) {
     },
     /** Yields the given-up deliveries of an endpoint, by stream and revision, page by page. */
     allGivenUp: async function* (id: string) {
-      for await (const { value } of entries(givenUpPrefix(id))) yield givenUpSchema.parse(value);
+      for await (const { value } of recordsOf(stateStore, givenUpPrefix(id)))
+        yield givenUpSchema.parse(value);
     },
     countGivenUp: async (id: string): Promise<number> => {
       let count = 0;
-      for await (const page of pages(givenUpPrefix(id))) count += page.length;
+      for await (const page of pagesOf(stateStore, givenUpPrefix(id))) count += page.length;
       return count;
     },
     forgetGivenUp: async (id: string, entry: Pick<GivenUp, 'stream' | 'revision'>) => {
@@ -149,21 +150,8 @@ export function makeDeliveryRecords(stateStore: StateStore) {
   };
 
   async function remove(prefix: string): Promise<void> {
-    for await (const { key, version } of entries(prefix)) await stateStore.compareAndSet(key, version, null);
-  }
-
-  async function* entries(prefix: string): AsyncGenerator<StateRecord> {
-    for await (const page of pages(prefix)) yield* page;
-  }
-
-  async function* pages(prefix: string): AsyncGenerator<readonly StateRecord[]> {
-    for (let after: { readonly after?: string } = {}; ;) {
-      const page = await stateStore.list(prefix, { limit: pageSize, ...after });
-      yield page;
-      const last = page.at(-1);
-      if (page.length < pageSize || last === undefined) return;
-      after = { after: last.key };
-    }
+    for await (const { key, version } of recordsOf(stateStore, prefix))
+      await stateStore.compareAndSet(key, version, null);
   }
 }
 

@@ -1,6 +1,6 @@
 import { fingerprintOf } from '../event-sourcing/feeding/checkpoints.js';
 import { followLog } from '../event-sourcing/feeding/follow-log.js';
-import { type Clock, type Random, steadyMsOf } from '../kit/time/clock.js';
+import type { Clock, Random } from '../kit/time/clock.js';
 import type { Position, StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { endsProcess, reasonOf, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../event-sourcing/ports/event-store.js';
@@ -41,14 +41,6 @@ export interface WebhookEvents {
   readonly onOtherLog: (endpointId: string, problem: string) => void;
 }
 
-/** The feeding of one endpoint by this process. */
-interface EndpointFeed {
-  /** What waits. After the end it stays what the last look found. */
-  readonly figures: () => LaneFigures;
-  /** Resolves after the signal aborts or the receiver answered 410. @throws StoreDamaged */
-  readonly done: Promise<'ended' | 'gone'>;
-}
-
 /** 50 messages a second: an attempt sends one. */
 const bounds: Pick<Lane, 'atOnce' | 'spacingMs' | 'graceMs'> = {
   ...{ atOnce: { written: 8, found: 4 }, spacingMs: 20, graceMs: 0 },
@@ -76,7 +68,7 @@ export function feedEndpoint(
   deps: WebhookDeps,
   endpoint: WebhookEndpoint,
   options: { readonly signal: AbortSignal; readonly events: WebhookEvents },
-): EndpointFeed {
+) {
   const { outbox, eventStore, records, clock } = deps;
   const { events } = options;
   const { id } = endpoint;
@@ -84,9 +76,7 @@ export function feedEndpoint(
   const { signal } = ending;
   const deliver = makeDeliverWaiting({
     ...{ ...deps, endpoint, attempt: makeAttemptDelivery({ ...deps, endpoint }), onOutcome: noteOutcome },
-    onGivenUp: (entry) => {
-      events.onGivenUp(id, entry);
-    },
+    onGivenUp: (entry) => events.onGivenUp(id, entry),
   });
   const name = laneOf(id);
   let figures: LaneFigures = { records: 0, pending: 0, oldestAt: null };
@@ -97,6 +87,7 @@ export function feedEndpoint(
   let failure: { readonly error: unknown } | null = null;
   return { figures: currentFigures, done: run() };
 
+  /** Resolves after the signal aborts or the receiver answered 410. @throws StoreDamaged */
   async function run(): Promise<'ended' | 'gone'> {
     options.signal.addEventListener('abort', end, { once: true });
     if (options.signal.aborted) end();
@@ -114,6 +105,7 @@ export function feedEndpoint(
     return isGone ? 'gone' : 'ended';
   }
 
+  /** Returns what waits. After the end it stays what the last look found. */
   function currentFigures(): LaneFigures {
     return (figures = outbox.figures(name) ?? figures);
   }
@@ -226,7 +218,7 @@ export function feedEndpoint(
     const [{ position, last }, noted] = [passed, seen];
     const now = clock.now();
     const key = JSON.stringify([position, noted, state]);
-    if (key === saved && steadyMsOf(clock) - savedAtMs < seenMs) return;
+    if (key === saved && clock.steadyMs() - savedAtMs < seenMs) return;
     const logId = await eventStore.logId();
     await records.changeEndpoint(id, (found) => {
       const before = found ?? newEndpointRecord(logId, position, now);
@@ -235,7 +227,7 @@ export function feedEndpoint(
       const moved = isFurther || before.log_id !== logId ? { log_id: logId, position, fingerprint } : {};
       return { ...before, ...moved, ...noted, ...state, seen_at: now.toISOString() };
     });
-    [saved, savedAtMs] = [key, steadyMsOf(clock)];
+    [saved, savedAtMs] = [key, clock.steadyMs()];
   }
 
   function isEnding(): boolean {

@@ -12,11 +12,7 @@ interface WebhookStatus extends LaneFigures {
   readonly state: 'delivering' | 'gone' | 'stopped';
 }
 
-export interface WebhookRunner {
-  statuses(): readonly WebhookStatus[];
-  /** Begins no attempt, cuts running ones off and saves the checkpoints. Events that are cut off are sent again. */
-  stop(): Promise<void>;
-}
+export type WebhookRunner = ReturnType<typeof startWebhooks>;
 
 /** An endpoint that no setting names is dropped after it was stalled for this time: every process may be restarting. */
 export const dropAfterMs = 10 * 60 * 1_000;
@@ -35,7 +31,7 @@ export function startWebhooks(
     readonly onGone: (endpointId: string) => void;
     readonly onDropped: (endpointId: string) => void;
   },
-): WebhookRunner {
+) {
   const { lease, records, clock } = deps;
   const stopping = new AbortController();
   const consumers = runConsumers(
@@ -51,6 +47,7 @@ export function startWebhooks(
   const dropping = dropUnused();
   return {
     statuses: consumers.statuses,
+    /** Begins no attempt, cuts running ones off and saves the checkpoints. Events that are cut off are sent again. */
     stop: async () => {
       stopping.abort();
       await Promise.all([consumers.stop(), dropping]);

@@ -40,9 +40,7 @@ createServer((request, response) => {
   const body = bodyOf(path, query);
   response.writeHead(200, { 'content-length': Buffer.byteLength(body), etag: `"${hash('md5', body)}"` });
   response.end(method === 'HEAD' ? undefined : body);
-}).listen(port, '127.0.0.1', () => {
-  process.stdout.write('listening\n');
-});
+}).listen(port, '127.0.0.1', () => process.stdout.write('listening\n'));
 
 function bodyOf(path: string, query: string): string | Buffer {
   const parameters = new URLSearchParams(query);

@@ -8,13 +8,16 @@ import { runAudit } from '../../src/composition/tasks/audit.js';
 import { makeHttp } from '../../src/composition/http.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
-import { orderNumber } from '../../src/areas/payments/domain/payment-ids.js';
+import {
+  orderNumber,
+  paymentProvider,
+  type PaymentProviderName,
+} from '../../src/areas/payments/domain/payment.js';
 import { orderAggregate, orderLifeMs } from '../../src/areas/payments/domain/order/order.js';
 import { orderStatus } from '../../src/areas/payments/domain/order/fold.js';
 import { builtInPlans, defaultCurrency, findOffer } from '../../src/areas/payments/domain/order/plans.js';
-import { paymentProvider, type PaymentProviderName } from '../../src/areas/payments/domain/payment.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../src/event-sourcing/deciding/command-handler.js';
 import { startProjections } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
 import { startHttpServer } from '../../src/http/server/server.js';
 import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
@@ -49,7 +52,7 @@ process.once('disconnect', () => {
   rmSync(directory, { recursive: true });
   process.exit();
 });
-const platforms = await makePaymentPlatforms('bench');
+const platforms = await makePaymentPlatforms('ours');
 const services = await openServices(readConfig({ DATA_DIR: join(directory, 'data') }), {
   paymentProviders: new Map(paymentProvider.options.map((name) => [name, platforms[name].provider])),
 });

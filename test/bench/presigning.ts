@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { bucketAddress } from '../../src/areas/storages/domain/bucket/bucket-address.js';
-import { type StorageProvider, storageProvider } from '../../src/areas/storages/domain/bucket/region.js';
+import { type StorageProvider, storageProvider } from '../../src/areas/storages/domain/bucket/bucket.js';
 import { makeStorageUrls, type StorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';
 import { installPackages, run, withScratchFolder } from './install.js';
 import { compare, type Comparison } from './measure.js';

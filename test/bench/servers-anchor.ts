@@ -12,6 +12,4 @@ app.use(async (ctx) => {
   ctx.body = (await documents.findOne({ _id: 'one' }))?.body;
 });
 process.send?.(await listen(app));
-process.on('disconnect', () => {
-  process.exit(0);
-});
+process.on('disconnect', () => process.exit(0));

@@ -2,39 +2,54 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { makeStowageClient, must, pages, type StowageClient, StowageError, uploadFile } from '#client';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
+import { makeDirectory } from '../support/directories.js';
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
-import { givenService, type ServiceProcess } from '../support/servers/service-process.js';
+import { freePort, type ServiceProcess, startService } from '../support/servers/service-process.js';
 import { grantStorage } from '../support/clients/service-client.js';
 
-const account = { email: 'ada@example.org', password: 'Correct-Horse-9' };
 const mebibyte = 2 ** 20;
 
-const givenServed = (t: ExecutionContext): Promise<ServiceProcess> =>
-  givenService(t, { environment: { SMTP_URL: 'log:', STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' } });
+const { directory, remove } = makeDirectory();
+let started: Promise<ServiceProcess> | undefined;
+
+/** Starts the service for all tests: a start takes longer than they do. */
+async function givenServed(): Promise<ServiceProcess> {
+  const environment = { SMTP_URL: 'log:', STORAGE_ALLOWED_CIDRS: '127.0.0.0/8' };
+  started ??= freePort().then((port) => startService({ directory, port, environment }));
+  return started;
+}
+
+test.after.always('The service ends', async () => {
+  await (await started)?.kill();
+  remove();
+});
+
+const accountOf = (name: string) => ({ email: `${name}@example.org`, password: 'Correct-Horse-9' });
+let accounts = 0;
+
+/** Registers another account, and verifies its address by the code in the log of the service. */
+async function givenVerified(): Promise<StowageClient> {
+  const service = await givenServed();
+  const client = makeStowageClient({ url: service.url });
+  const account = accountOf(`uploader-${(accounts += 1)}`);
+  await client.register(account);
+  const mailed = new RegExp(`"to":"${account.email}".*?\\b(\\d{6})\\b`);
+  const code = await eventually('a code is mailed', () => mailed.exec(service.output())?.[1]);
+  await must(client.api.POST('/api/v1/auth/email/verify', { body: { code } }));
+  return client;
+}
 
 function addProject({ api }: StowageClient, name: string) {
   return must(api.POST('/api/v1/projects', { params: {}, body: { name } }));
 }
 
-/** Verifies the address of the account by the code in the log of the service. */
-async function verify({ api }: StowageClient, service: ServiceProcess): Promise<void> {
-  const mailed = /"to":"ada@example\.org".*?\b(\d{6})\b/;
-  const code = await eventually('a code is mailed', () => mailed.exec(service.output())?.[1]);
-  await must(api.POST('/api/v1/auth/email/verify', { body: { code } }));
-}
-
 /** Adds an asset in a storage of the project, which the bucket serves. */
-async function givenAsset(
-  client: StowageClient,
-  service: ServiceProcess,
-  storage: FakeStorage,
-  size: number,
-) {
+async function givenAsset(client: StowageClient, storage: FakeStorage, size: number) {
   const { api } = client;
   const { id: projectId } = await addProject(client, 'Rivers');
-  await grantStorage(service.directory, projectId);
+  await grantStorage(directory, projectId);
   const path = { projectId };
   const bound = await must(
     api.POST('/api/v1/projects/{projectId}/storages', {
@@ -71,7 +86,8 @@ async function givenAsset(
 }
 
 test('A signed-in client creates projects and reads them page by page', async (t) => {
-  const { url } = await givenServed(t);
+  const { url } = await givenServed();
+  const account = accountOf('reader');
   const client = makeStowageClient({ url });
   await client.register(account);
   for (const name of ['Rhine', 'Main', 'Aare']) await addProject(client, name);
@@ -99,7 +115,7 @@ test('A signed-in client creates projects and reads them page by page', async (t
 });
 
 test('An error names the wrong fields', async (t) => {
-  const { url } = await givenServed(t);
+  const { url } = await givenServed();
   const strange = 'prénom "x\\';
   const body = { email: 'ada', password: 'Correct-Horse-7', [strange]: 1 } as never;
   const { api } = makeStowageClient({ url });
@@ -118,7 +134,8 @@ test('An error names the wrong fields', async (t) => {
 });
 
 test('Requests that find the access token expired share one refresh, and a refused refresh signs out', async (t) => {
-  const { url } = await givenServed(t);
+  const { url } = await givenServed();
+  const account = accountOf('refresher');
   const kept: (string | null)[] = [];
   let expired: string | undefined;
   let refreshes = 0;
@@ -160,7 +177,8 @@ test('Requests that find the access token expired share one refresh, and a refus
 });
 
 test('A repeated request has the same Idempotency-Key and waits as long as Retry-After says', async (t) => {
-  const { url } = await givenServed(t);
+  const { url } = await givenServed();
+  const account = accountOf('repeater');
   const keys: (string | null)[] = [];
   let [losesReply, refusal] = [false, null as Response | null];
   const client = makeStowageClient({
@@ -213,13 +231,9 @@ test('A repeated request has the same Idempotency-Key and waits as long as Retry
 });
 
 test('An interrupted upload goes on with the parts that the bucket does not have', async (t) => {
-  const service = await givenServed(t);
-  const storage = await givenFakeStorage(t);
-  const client = makeStowageClient({ url: service.url });
-  await client.register(account);
-  await verify(client, service);
+  const [storage, client] = [await givenFakeStorage(t), await givenVerified()];
   const file = new Blob([Buffer.alloc(40 * mebibyte, 'Rhine')]);
-  const target = await givenAsset(client, service, storage, file.size);
+  const target = await givenAsset(client, storage, file.size);
   // When the program stops the upload after the first part
   const stop = new AbortController();
   const onProgress = (sent: number) => {
@@ -245,12 +259,8 @@ for (const [words, bytes, faults] of [
   ['A file for a bucket without uploads in parts', 2 ** 24, { parts: { status: 501 } }],
 ] as const) {
   test(`${words} is uploaded in one request`, async (t) => {
-    const service = await givenServed(t);
-    const storage = await givenFakeStorage(t, faults);
-    const client = makeStowageClient({ url: service.url });
-    await client.register(account);
-    await verify(client, service);
-    const target = await givenAsset(client, service, storage, bytes);
+    const [storage, client] = [await givenFakeStorage(t, faults), await givenVerified()];
+    const target = await givenAsset(client, storage, bytes);
     const progress: number[] = [];
     const options = { onProgress: (sent: number) => progress.push(sent) };
     const asset = await uploadFile(client.api, target, new Blob([Buffer.alloc(bytes)]), options);
@@ -261,12 +271,8 @@ for (const [words, bytes, faults] of [
 }
 
 test('A file of another size than its asset is refused before a byte is sent', async (t) => {
-  const service = await givenServed(t);
-  const storage = await givenFakeStorage(t);
-  const client = makeStowageClient({ url: service.url });
-  await client.register(account);
-  await verify(client, service);
-  const target = await givenAsset(client, service, storage, 20);
+  const [storage, client] = [await givenFakeStorage(t), await givenVerified()];
+  const target = await givenAsset(client, storage, 20);
   for (const bytes of [0, 19, 21, 17 * mebibyte]) {
     const upload = uploadFile(client.api, target, new Blob([Buffer.alloc(bytes)]));
     await t.throwsAsync(upload, { message: `the file has ${bytes} bytes, and the asset has 20` });

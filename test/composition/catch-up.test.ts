@@ -43,9 +43,7 @@ test.before(async () => {
   await stores.close();
 });
 
-test.after.always(() => {
-  template.remove();
-});
+test.after.always(() => template.remove());
 
 /** Given stores with a copy of the log. */
 async function givenLog(t: ExecutionContext) {
@@ -148,9 +146,7 @@ test('An abort while the threads start ends them before they feed', async (t) =>
   const getMany: ReadModelStore['getMany'] = async (collection, ids) => {
     const found = await readModelStore.getMany(collection, ids);
     // By then the threads are made, and have not run yet.
-    setImmediate(() => {
-      controller.abort();
-    });
+    setImmediate(() => controller.abort());
     return found;
   };
   await feed({ ...scene, readModelStore: { ...readModelStore, getMany } }, controller);

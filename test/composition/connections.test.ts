@@ -100,9 +100,7 @@ test('The start logs each warning about a connection', async (t) => {
     EVENTSTOREDB_URL: 'esdb://ada:canary@127.0.0.1:2113?tls=false',
   });
   const warned: unknown[] = [];
-  const warn = (fields: unknown): void => {
-    warned.push(fields);
-  };
+  const warn = (fields: unknown) => warned.push(fields);
   const logger = partial<Logger>({ warn: warn });
   const stores = partial<Stores>({
     eventStore: partial({}),

@@ -92,7 +92,7 @@ for (const [what, start, fails] of servers) {
   test(`A server that fails all ${what} for 40 s makes the process not ready, and does not end it`, async (t) => {
     // Given a process that follows the log
     const { server, store, clock, health, fatal, passed, isRead } = await given(t, start);
-    await store.logId();
+    await eventually('the log is known', () => store.logId().catch(() => null));
     const stream = uniqueStream();
     await store.append(stream, 'no-stream', makeEvents(3));
     await eventually('three events pass', () => passed() >= 3);

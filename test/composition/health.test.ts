@@ -70,19 +70,9 @@ test('Health serves nothing until the views reach the head that was read at the 
   const { health, startViews, reasonsAfter } = await given(t);
   t.false(health.serving());
   t.deepEqual(health.ready(), { ok: false, reasons: [starting] });
-  t.deepEqual(
-    await reasonsAfter(() => {
-      startViews(false);
-    }),
-    [starting],
-  );
+  t.deepEqual(await reasonsAfter(() => startViews(false)), [starting]);
   t.false(health.serving());
-  t.deepEqual(
-    await reasonsAfter(() => {
-      startViews(true);
-    }),
-    [],
-  );
+  t.deepEqual(await reasonsAfter(() => startViews(true)), []);
   t.deepEqual([health.serving(), health.ready().ok], [true, true]);
   startViews(false);
   t.true(health.serving(), 'a later rebuild or burst of events refuses no request');
@@ -101,36 +91,21 @@ test('Readiness names a store while it does not answer, which the watch of the s
     'EventStoreDB at a:1 does not answer: writes are refused',
   ]);
   t.true(health.ready().ok, 'reads are served, and no other process has another log');
-  t.deepEqual(
-    await reasonsAfter(() => {
-      away.clear();
-    }),
-    [],
-  );
+  t.deepEqual(await reasonsAfter(() => away.clear()), []);
   t.deepEqual(reports, [[]]);
 });
 
 test('Readiness fails when every read of the log has failed for 30 s, also while the stores answer', async (t) => {
   const { health, startViews, failReadsOfLog, reasonsAfter, clock, reports } = await given(t);
   startViews(true);
-  t.deepEqual(
-    await reasonsAfter(() => {
-      failReadsOfLog(clock.now().getTime());
-    }),
-    [],
-  );
+  t.deepEqual(await reasonsAfter(() => failReadsOfLog(clock.now().getTime())), []);
   await clock.advance(27_999);
   t.deepEqual(health.ready().reasons, []);
   await clock.advance(1);
   t.deepEqual(health.ready().reasons, ['the log could not be read for 30 s']);
   await clock.advance(10_000);
   t.is(reports.length, 2, 'a growing age is not reported again');
-  t.deepEqual(
-    await reasonsAfter(() => {
-      failReadsOfLog(null);
-    }),
-    [],
-  );
+  t.deepEqual(await reasonsAfter(() => failReadsOfLog(null)), []);
 });
 
 test('A start ends when the views have caught up, or when the last one has stopped', async (t) => {
@@ -178,12 +153,7 @@ test('Readiness names a view that has stopped, and a view that is more than 30 s
   const { health, startViews, become, reasonsAfter, clock, reports } = await given(t);
   startViews(true);
   const lastEventAt = clock.now();
-  t.deepEqual(
-    await reasonsAfter(() => {
-      become({ atHead: false, lastEventAt });
-    }),
-    [],
-  );
+  t.deepEqual(await reasonsAfter(() => become({ atHead: false, lastEventAt })), []);
   await clock.advance(28_000);
   t.deepEqual(health.ready().reasons, []);
   await clock.advance(2_000);
@@ -195,19 +165,10 @@ test('Readiness names a view that has stopped, and a view that is more than 30 s
     ['', 'the view counters@1.1 is 31 s behind'],
     'a growing age is not reported again',
   );
-  t.deepEqual(
-    await reasonsAfter(() => {
-      become({ atHead: true, lastEventAt });
-    }),
-    [],
-    'a quiet log is no lag',
-  );
-  t.deepEqual(
-    await reasonsAfter(() => {
-      become({ state: 'stopped', reason: 'an event is unknown' });
-    }),
-    ['the view counters@1.1 has stopped: an event is unknown'],
-  );
+  t.deepEqual(await reasonsAfter(() => become({ atHead: true, lastEventAt })), [], 'a quiet log is no lag');
+  t.deepEqual(await reasonsAfter(() => become({ state: 'stopped', reason: 'an event is unknown' })), [
+    'the view counters@1.1 has stopped: an event is unknown',
+  ]);
 });
 
 test('A process that shuts down is not ready and still serves', async (t) => {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { sentenceOf } from '../../src/composition/starting.js';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { MailNotSent } from '../../src/mail/errors.js';
+import { MailNotSent } from '../../src/mail/mailer.js';
 import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
 import { KeyMissing } from '../../src/keys/sealing/errors.js';
 

@@ -1,8 +1,7 @@
-import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { createServer } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { levelOf, makeReportStore } from '../../src/composition/opening/store-reports.js';
+import { makeNoteRetry, makeReportStore } from '../../src/composition/opening/store-reports.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { openEventStoreDb } from '../../src/stores/eventstoredb/event-store.js';
@@ -10,14 +9,19 @@ import { makeSeededRandom, makeTestClock, realClock } from '../support/fakes/clo
 import { listen } from '../support/servers/loopback.js';
 
 function given() {
-  const logged: { readonly level: number; readonly msg: string; readonly reason?: string }[] = [];
+  const logged: {
+    readonly level: number;
+    readonly msg: string;
+    readonly reason?: string;
+    readonly error?: string;
+  }[] = [];
   const told: string[] = [];
   const logger = pino(
-    { base: null },
+    { base: null, level: 'debug' },
     { write: (line) => logged.push(JSON.parse(line) as (typeof logged)[number]) },
   );
   const report = makeReportStore({ logger, tell: (sentence) => told.push(sentence) });
-  return { logged, told, report };
+  return { logger, logged, told, report };
 }
 
 test('Each change of a store is a line of the log and a sentence at the terminal', (t) => {
@@ -68,14 +72,29 @@ test('A server that is not EventStoreDB or speaks no TLS is named in the reason'
 test('A failed attempt is a warning, unless the line about a store that is away covers it', (t) => {
   const clock = makeTestClock();
   const availability = {
-    eventStore: makeAvailability(() => steadyMsOf(clock)),
-    state: makeAvailability(() => steadyMsOf(clock)),
+    eventStore: makeAvailability(() => clock.steadyMs()),
+    state: makeAvailability(() => clock.steadyMs()),
   };
+  const { logger, logged } = given();
+  const noteRetry = makeNoteRetry(logger, availability);
   const failure = new StoreUnavailable('away');
-  t.is(levelOf(availability, failure), 'warn');
+  // When attempts fail before, while and after a store is away
+  noteRetry('before', failure);
   availability.state.unanswered();
-  t.is(levelOf(availability, failure), 'debug');
-  t.is(levelOf(availability, new Error('a defect')), 'warn');
+  noteRetry('while', failure, { attempt: 2 });
+  noteRetry('a defect', new Error('with a secret'));
   availability.state.answered();
-  t.is(levelOf(availability, failure), 'warn');
+  noteRetry('after', failure);
+  // Then only the failures that the store explains are lines of the level debug, and no line quotes a foreign error
+  t.deepEqual(
+    logged.map(({ level, msg }) => [level, msg]),
+    [
+      [40, 'before'],
+      [20, 'while'],
+      [40, 'a defect'],
+      [40, 'after'],
+    ],
+  );
+  t.like(logged[1], { error: 'away', attempt: 2 });
+  t.notRegex(logged[2]?.error ?? '', /secret/);
 });

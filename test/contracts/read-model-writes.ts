@@ -1,13 +1,13 @@
 import type { ExecutionContext, TestFn } from 'ava';
-
-import { documentBytes, maxDocumentBytes } from '../../src/event-sourcing/ports/document-size.js';
+import {
+  documentBytes,
+  maxDocumentBytes,
+  type DocumentWrite,
+  type ReadModelStore,
+  type StoredDocument,
+} from '../../src/event-sourcing/ports/read-model-store.js';
 import type { JsonObject } from '../../src/event-sourcing/ports/domain-event.js';
 import { DocumentTooLarge } from '../../src/event-sourcing/ports/errors.js';
-import type {
-  DocumentWrite,
-  ReadModelStore,
-  StoredDocument,
-} from '../../src/event-sourcing/ports/read-model-store.js';
 import { canonical } from '../support/examples/canonical.js';
 import { incrementalFold, wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 

@@ -199,6 +199,22 @@ function expiryContract(test: TestFn, makeStore: MakeStateStore): void {
     t.deepEqual(await store.get('claim/1'), { key: 'claim/1', value: 'b', version: second, expiresAt: null });
   });
 
+  test.serial(
+    'A clock that was ahead once ends no record that is written after it was set back',
+    async (t) => {
+      const clock = nextClock();
+      const store = await makeStore(t, clock);
+      const twoDaysMs = 2 * 86_400_000;
+      clock.advance(twoDaysMs);
+      await store.compareAndSet('other/1', null, 'ahead');
+      clock.advance(-twoDaysMs);
+      const expiresAt = new Date(clock.now().getTime() + 60_000);
+      const version = await store.compareAndSet('claim/1', null, 'a', { expiresAt });
+      await store.compareAndSet('other/2', null, 'later');
+      t.deepEqual(await store.get('claim/1'), { key: 'claim/1', value: 'a', version, expiresAt });
+    },
+  );
+
   test.serial('Each write replaces the expiry, and a write without one removes it', async (t) => {
     const clock = nextClock();
     const store = await makeStore(t, clock);

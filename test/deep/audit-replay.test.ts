@@ -26,9 +26,7 @@ const rounds = 10 * budget;
 const totalNames = new Set(allViews.filter(isTally).map(({ name }) => name));
 
 const parent = makeDirectory();
-test.after.always(() => {
-  parent.remove();
-});
+test.after.always(() => parent.remove());
 
 /** A log of all events of all categories, by a clock that is sometimes set back, with some events of a newer version. */
 async function givenRandomLog(random: () => number): Promise<EventStore> {

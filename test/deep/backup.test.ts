@@ -39,9 +39,7 @@ test.before(async () => {
   await makeBackup(data, smallBackup);
 });
 
-test.after.always(() => {
-  small.remove();
-});
+test.after.always(() => small.remove());
 
 test('A backup that was taken under load holds every write that was acknowledged before, and people sign in', async (t) => {
   const parent = givenDirectory(t);

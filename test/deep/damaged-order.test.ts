@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { quarantinedEvents } from '../../src/event-sourcing/effects/taken-events.js';
+import { quarantinedEvents } from '../../src/event-sourcing/effects/take-back.js';
 import { asObject, makeServiceClient, textOf } from '../support/clients/service-client.js';
 import { eventually } from '../support/eventually.js';
 import { givenDirectory, keyEnvironment } from '../support/servers/service-process.js';
@@ -80,9 +80,7 @@ test('A truncated order and one with an unknown event hold no other order back, 
   server.log.setMetadata(`stowage.order-${textOf(truncated, 'id')}`, { $tb: 1 });
   for (const fulfilled of [1, 2]) {
     // Then after each start the service quarantines both and fulfils the next paid order
-    await restart(() => {
-      server.faults.decideBy(null);
-    });
+    await restart(() => server.faults.decideBy(null));
     const next = await place();
     await pay(next);
     await eventually('the order is fulfilled', async () => (await status(next)) === 'fulfilled');

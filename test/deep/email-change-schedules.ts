@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
 import { CommandRejected, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
-import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../src/event-sourcing/deciding/command-handler.js';
 import { makeEmailReverts } from '../../src/areas/accounts/commands/email/email-revert.js';
 import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
 import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
@@ -186,7 +186,7 @@ export async function runEmailChangeSchedule(
     if (former === undefined || email === undefined) return;
     if (chance(0.5))
       await clock.sleep(former.until.getTime() - clock.now().getTime() - (chance(0.5) ? 1 : 0));
-    const input = { email, code: former.change_id, clientIp: '192.0.2.1' };
+    const input = { email, code: former.change_id, client: { ip: '192.0.2.1', known: null } };
     await process.revertEmailChange(input, { ...contextNow(), time: clock.now() });
     count('undone');
   }
@@ -246,5 +246,5 @@ export async function runEmailChangeSchedule(
 }
 
 function registrationOf(email: string) {
-  return { email, password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+  return { email, password: 'Correct-Horse-7', client: null, userAgent: null };
 }

@@ -16,6 +16,12 @@ const never = {
 const ofFacts = fulfilOrders(never).types;
 const ofGrants = checkCapacityGrants(never).types;
 
+test('The model finds the missing grant of a dispute that is won when no reaction follows the grants', (t) => {
+  const reports = fulfilmentStories['paid, lost in a dispute and won'] ?? [];
+  const model = fulfilmentModel({ reports, crashes: 1, followed: [ofFacts] });
+  t.is(exploreInterleavings(model, { statesMax: 20_000 }).problem?.text, 'the grant is due and not held');
+});
+
 for (const [story, reports] of Object.entries(fulfilmentStories)) {
   // With a checkpoint for each reaction, three reports and a crash make more than 2,500,000 states. So a process serves facts
   // and grants in the order of the log then.

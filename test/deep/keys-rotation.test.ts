@@ -9,7 +9,7 @@ import { KeyDestroyed } from '../../src/keys/sealing/errors.js';
 import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.js';
 import { readKeyFile } from '../../src/keys/rings/key-file.js';
 import { loadKeys } from '../../src/keys/rings/key-rings.js';
-import { makeLoginCodes } from '../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../src/keys/codes/login-codes.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
 import { erased, makeSealer, type Sealer } from '../../src/keys/sealing/sealer.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
@@ -115,7 +115,7 @@ test(`${rotations} rotations of every ring over ${secretsAtFirst} secrets under 
 
   async function actUntilStopped(): Promise<void> {
     const refreshTokens = makeRefreshTokens(services.keyRings.refresh);
-    const codes = makeLoginCodes(services.keyRings.code);
+    const { loginCodes: codes } = makeMailedCodes(services.keyRings.code);
     while (!stopped) {
       if (actsLeft === 0) {
         await delay(2);

@@ -110,9 +110,7 @@ function disturb(proxy: TcpProxy, random: Random): () => void {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)];
   proxy.decide = () => (random() < 0.06 ? (pick(fates) ?? 'pass') : 'pass');
   const sudden = [proxy.cut, proxy.reset, proxy.freeze, proxy.thaw, proxy.thaw, proxy.deliverLate];
-  const timer = setInterval(() => {
-    pick(sudden)?.();
-  }, 120);
+  const timer = setInterval(() => pick(sudden)?.(), 120);
   return () => {
     clearInterval(timer);
     proxy.decide = () => 'pass';

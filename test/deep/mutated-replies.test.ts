@@ -13,10 +13,11 @@ import { makeDeleteObject } from '../../src/areas/storages/bucket/objects/call-b
 import { makeListObjects } from '../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeMultipart } from '../../src/areas/storages/bucket/objects/multipart.js';
 import { makeStorageUrls } from '../../src/areas/storages/bucket/signing/media-urls.js';
-import { makeOutgoingHttp, type OutgoingReply } from '../../src/outgoing/outgoing-http.js';
+import { type OutgoingReply } from '../../src/outgoing/outgoing-http.js';
 import { type ProviderForms, providerForms } from '../areas/storages/bucket/provider-forms.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { type Dice, makeDice } from '../support/simulation/fuzz/shapes-and-dice.js';
+import { makePatientHttp } from '../support/clients/patient-http.js';
 
 /* DEEP_SEED=<printed> replays a run; DEEP_BUDGET multiplies its length. */
 const seed = Number(process.env['DEEP_SEED'] ?? Date.now() % 1_000_000);
@@ -63,7 +64,7 @@ const onConnection = {
       { provider: 's3', ...at, client: at, bucket: 'media', region: 'a', cdnDomain: '', mode: 'origin' },
       { id: 'an-id', secret: 'a-secret' },
     );
-    const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
+    const http = makePatientHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
     const head = makeHeadObject({ http, now });
     return () => head({ urls: { ...urls, bucket }, provider: 's3', key: 'a.jpg' });
   })(),

@@ -171,9 +171,7 @@ function drawDeliveries(
   for (const { story } of orders) {
     const [around, width] = random() < 0.5 ? [random(), 0.002] : [0, 1];
     for (const { message } of story.messages) {
-      const add = (): void => {
-        placed.push({ message, at: around + width * random() });
-      };
+      const add = () => placed.push({ message, at: around + width * random() });
       add();
       if (random() < 2 / 3) repeatable.push(add);
     }

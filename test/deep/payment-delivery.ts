@@ -122,9 +122,7 @@ export function makeDelivery({
     return new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });
       socket.on('error', () => undefined);
-      socket.once('close', () => {
-        resolve();
-      });
+      socket.once('close', () => resolve());
       socket.once('connect', () => {
         socket.write(bytes);
         setTimeout(() => socket.destroy(), patienceMs);

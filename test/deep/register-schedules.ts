@@ -1,8 +1,8 @@
-import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import type { DocumentWriter } from '../../src/event-sourcing/views/views.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
-import { derivedId } from '../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../src/event-sourcing/deciding/command-handler.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
 import {
   makeAddressReservations,
@@ -12,7 +12,7 @@ import { makeRegistering } from '../../src/areas/accounts/commands/registering.j
 import { isRejection, type UseCaseRejection } from '../../src/areas/shared/rejections.js';
 import { makeSessions } from '../../src/areas/accounts/commands/signing-in/sessions.js';
 import { projections } from '../../projections/index.js';
-import { makeUserReader } from '../../projections/accounts/users/reader.js';
+import { makeUserReader, type UserReader } from '../../projections/accounts/users/reader.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 import { digest } from '../support/examples/ids.js';
 import { sealedExample } from '../support/examples/sealed.js';
@@ -31,7 +31,6 @@ import { partial } from '../support/fakes/partial.js';
 import type { Sealer } from '../../src/keys/sealing/sealer.js';
 import { noKnownDevices, noOtherSessions } from '../support/fakes/unguarded.js';
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import type { UserReader } from '../../projections/accounts/users/reader.js';
 import type { Digests } from '../../src/keys/sealing/digests.js';
 
 const views = new Map<string, (typeof projections)[number][]>();
@@ -56,7 +55,7 @@ const users = makeUserReader({
 });
 const issued = { generation: 1, kid: 'r1', token: 'a refresh token', digest };
 const access = { token: 'an access token', expiresAt: new Date(0), expiresInSeconds: 600 };
-const input = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+const input = { email: 'ada@example.com', password: 'Correct-Horse-7', client: null, userAgent: null };
 
 /** Makes a handler of production over a simulated process, and what it needs. Hashing, sealing and signing cost nothing. */
 export function makeProcessDeps(

@@ -111,7 +111,11 @@ export function makeSimulation(deps: { readonly random: Random; readonly tally: 
   const waiting: Turn[] = [];
   /** Writes that their callers have given up. */
   const delayed: (() => Promise<unknown>)[] = [];
-  const storeClock: Clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
+  const storeClock: Clock = {
+    now: () => new Date(now),
+    steadyMs: () => now,
+    sleep: () => Promise.resolve(),
+  };
   const store = makeMemoryEventStore({ clock: storeClock, random });
   const documents = makeMemoryReadModelStore();
 
@@ -156,6 +160,7 @@ export function makeSimulation(deps: { readonly random: Random; readonly tally: 
     };
     const clock: Clock = {
       now: () => new Date(now + skewMs),
+      steadyMs: () => now,
       sleep: async (ms) => {
         const until = now + ms;
         await turn();
@@ -213,9 +218,7 @@ export function makeSimulation(deps: { readonly random: Random; readonly tally: 
       .catch((error: unknown) => {
         broken ??= error;
       })
-      .finally(() => {
-        wake();
-      });
+      .finally(() => wake());
   }
 
   async function run(): Promise<void> {
@@ -243,9 +246,7 @@ export function makeSimulation(deps: { readonly random: Random; readonly tally: 
     const [write] = delayed.splice(Math.floor(random() * delayed.length), 1);
     if (write === undefined || chance(0.3)) return;
     void write().then(
-      () => {
-        count('late write');
-      },
+      () => count('late write'),
       () => undefined,
     );
   }

@@ -15,7 +15,7 @@ import {
   type Weather,
 } from './register-simulation.js';
 
-const clientIp = credentials.clientIp;
+const { client } = credentials;
 
 /** A session as its client knows it, with the newest refresh token that the client got. */
 interface Client {
@@ -123,7 +123,7 @@ export async function runSchedule(
         // The gate authenticates before this command.
         await process.authenticate(sessionId);
         const factor = { code: '000000' };
-        const { tokens } = await process.passSecondFactor({ userId, sessionId, clientIp, factor }, context);
+        const { tokens } = await process.passSecondFactor({ userId, sessionId, client, factor }, context);
         return tokens.refresh_token;
       }
       case 'login':
@@ -144,7 +144,7 @@ export async function runSchedule(
         const { sessionEpoch: epoch, emailCodeAt } = caller;
         const session = { id: sessionId, epoch, emailCodeAt };
         const [currentPassword, newPassword] = [credentials.password, 'Better-Horse-8'];
-        await process.changePassword({ userId, session, currentPassword, newPassword, clientIp }, context);
+        await process.changePassword({ userId, session, currentPassword, newPassword, client }, context);
         return null;
       }
     }

@@ -1,8 +1,7 @@
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import { makeDocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import { makeDocumentWriter, makeViews } from '../../src/event-sourcing/views/views.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
-import { makeViews } from '../../src/event-sourcing/views/make-views.js';
 import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import { makeLoginCodeCommands } from '../../src/areas/accounts/commands/signing-in/login-codes.js';
@@ -14,7 +13,7 @@ import { makeTryLoginCode } from '../../src/areas/accounts/commands/signing-in/t
 import { makeAuthenticator } from '../../src/http/access/authenticate.js';
 import { makeKeyring } from '../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../src/keys/codes/refresh-tokens.js';
-import { makeAccessReader } from '../../projections/projects/access-reader.js';
+import { makeAccessReader } from '../../projections/projects/projects/reader.js';
 import { makeSessionReader } from '../../projections/accounts/sessions/reader.js';
 import { assetsProjection } from '../../projections/assets/assets/projection.js';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
@@ -36,7 +35,7 @@ import { noKnownDevices, unguarded } from '../support/fakes/unguarded.js';
 const email = 'ada@example.com';
 const password = 'Correct-Horse-7';
 const code = '123456';
-const client = { clientIp: '192.0.2.1', userAgent: null };
+const client = { client: { ip: '192.0.2.1', known: null }, userAgent: null };
 const recoveryCodes = Array.from({ length: 8 }, (_, index) => String(index).repeat(64));
 
 export const refreshTokens = makeRefreshTokens(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }]));
@@ -48,7 +47,11 @@ export type SessionProcess = ReturnType<Awaited<ReturnType<typeof makeSessionWor
 export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotage) {
   const { random, documents, store } = simulation;
   // No process changes the registry here, and the time of the simulation leaps.
-  const still = { now: () => new Date(0), sleep: () => new Promise<void>(() => undefined) };
+  const still = {
+    now: () => new Date(0),
+    steadyMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
   // A reply about a user contains the used bytes, which a reader sums over the user's projects. Here there are none.
   const projections = [usersProjection, sessionsProjection, projectsProjection, assetsProjection, usageTally];
   const generations = makeGenerations({ projections, readModelStore: documents, clock: still });
@@ -134,7 +137,8 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
 
   /** Registers the user with a proved address and TOTP on, starts a number of sessions, and issues a login code. */
   async function setUp(sessions: number, context: () => CommandContext): Promise<readonly string[]> {
-    const clock = { now: () => new Date(simulation.nowMs()), sleep: () => Promise.resolve() };
+    const nowMs = () => simulation.nowMs();
+    const clock = { now: () => new Date(nowMs()), steadyMs: nowMs, sleep: () => Promise.resolve() };
     const documentWriter = makeDocumentWriter({
       ...{ generations, readModelStore: documents, clock: still },
       onFailure: (error) => {
@@ -147,7 +151,12 @@ export async function makeSessionWorld(simulation: Simulation, sabotage: Sabotag
     const secret = sealedExample('a secret');
     await handler.handle(user, register, context());
     await handler.handle(user, { type: 'EnrolTotp', enrolment_id, secret }, context());
-    await handler.handle(user, { type: 'ConfirmTotp', enrolment_id, step: 1, recoveryCodes }, context());
+    const session = { id: enrolment_id, epoch: 0 };
+    await handler.handle(
+      user,
+      { type: 'ConfirmTotp', enrolment_id, session, step: 1, recoveryCodes },
+      context(),
+    );
     await handler.handle(user, { type: 'VerifyEmail', email_digest: digest }, context());
     const issue = { issue_id: context().commandId, user_id: userId, email: secret, code_key_id: 'c1' };
     const now = clock.now();

@@ -24,15 +24,17 @@ function bracketed(text: string, from: number): string {
   throw new Error('a bracket is not closed');
 }
 
-/** Returns the messages that a file logs as errors, or at a level that it chooses. @throws Error for one that is no constant */
+/** Returns the messages that a file logs as errors, at a level that it chooses, or by `noteRetry`. @throws Error for one that is no constant */
 function errorsLoggedIn(file: string): readonly string[] {
-  const text = read(file);
-  return [...text.matchAll(/\blogger(?:\.(?:error|fatal)|\[[^\]]+\])(?=\()/g)].map((match) => {
+  // `noteRetry` writes what its callers say.
+  const text = read(file).replace('logger[level]({ ...fields, error: sentenceOf(error) }, sentence)', '');
+  return [...text.matchAll(/\b(?:logger(?:\.(?:error|fatal)|\[[^\]]+\])|noteRetry)(?=\()/g)].map((match) => {
     const call = bracketed(text, match.index + match[0].length);
-    const [, literal, name = ''] = /(?:'([^']+)'|\b(\w+)),?\s*$/.exec(call) ?? [];
-    const message = literal ?? new RegExp(`const ${name} = '([^']+)'`).exec(text)?.[1];
-    if (message === undefined) throw new Error(`${file} logs an error whose message is no constant: ${call}`);
-    return message;
+    const message = match[0] === 'noteRetry' ? /^\s*(?:'([^']+)'|(\w+))/ : /(?:'([^']+)'|\b(\w+)),?\s*$/;
+    const [, literal, name = ''] = message.exec(call) ?? [];
+    const said = literal ?? new RegExp(`const ${name} = '([^']+)'`).exec(text)?.[1];
+    if (said === undefined) throw new Error(`${file} logs an error whose message is no constant: ${call}`);
+    return said;
   });
 }
 

@@ -275,9 +275,7 @@ function sendBroken(port: number): Promise<Buffer> {
     const headers = { 'x-large': given.password.repeat(1_500), 'content-length': 5 };
     const broken = request({ ...options, headers }, (reply) => {
       reply.on('data', (chunk: Buffer) => chunks.push(chunk));
-      reply.on('end', () => {
-        resolve(Buffer.concat(chunks));
-      });
+      reply.on('end', () => resolve(Buffer.concat(chunks)));
     });
     broken.on('error', reject);
     broken.end('12345');

@@ -59,9 +59,7 @@ const refundable = [
       await deliverUnsent();
       return {
         ...{ platform: paypal, service, order, transactionId: payment.captureId },
-        thenRefunded: (amounts: Amounts) => {
-          thenGivenBack(t, payment, amounts, /^1JU/);
-        },
+        thenRefunded: (amounts: Amounts) => thenGivenBack(t, payment, amounts, /^1JU/),
         report: () => paypal.unsent(),
       };
     },
@@ -74,9 +72,7 @@ const refundable = [
       t.is(await service.deliver(stripe.pay(session)), 200);
       return {
         ...{ platform: stripe, service, order, transactionId: session.intent },
-        thenRefunded: (amounts: Amounts) => {
-          thenGivenBack(t, session, amounts, /^re_/);
-        },
+        thenRefunded: (amounts: Amounts) => thenGivenBack(t, session, amounts, /^re_/),
         report: () => stripe.refunds(),
       };
     },

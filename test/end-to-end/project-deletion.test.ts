@@ -1,6 +1,6 @@
 import test from 'ava';
 import { storageAggregate } from '../../src/areas/storages/domain/storage/storage.js';
-import { dataKeyRecord, type LastingScope } from '../../src/keys/sealing/key-scope.js';
+import { dataKeyRecord, type LastingScope } from '../../src/keys/sealing/envelope.js';
 import { eventually } from '../support/eventually.js';
 import { givenSharedStores } from '../support/servers/embedded-directory.js';
 import { givenAsset, givenShare, nextContext } from '../support/given/given-share.js';

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { paymentCallbackResource } from '../../projections/payments/payment-callbacks/reader.js';
-import { ownStreamId, reportKeyOf } from '../../src/areas/payments/domain/payment-ids.js';
+import { ownStreamId, reportKeyOf } from '../../src/areas/payments/domain/payment.js';
 import { eventually } from '../support/eventually.js';
 import { givenContext } from '../support/given/given-stores.js';
 import { outcomeOf } from '../support/given/outcome-of.js';

@@ -135,9 +135,7 @@ test('A member reads and changes how cdn_domain is used', async (t) => {
 
 test('A server on premises is bound by its name over http', async (t) => {
   const storage = await givenFakeStorage(t);
-  const lookup: Lookup = (_hostname, callback) => {
-    callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  };
+  const lookup: Lookup = (_hostname, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   const { bind, send, until } = await givenStorageProject(t, { outgoing: { lookup } });
   const at = await bind({ endpoint: `http://minio.storage.internal:${storage.port}` });
   await send('POST', `${at}/test`);

@@ -93,9 +93,7 @@ test('A trace goes from the request to the log, the events, the bucket and the w
   t.true(lines.every((line) => /"trace_id":"[0-9a-f]{32}"/.test(line)));
   t.is(lines.filter((line) => line.includes(traceId)).length, 2, service.output());
   const events = openReader(join(directory, 'events.db'));
-  t.teardown(() => {
-    events.close();
-  });
+  t.teardown(() => events.close());
   const stored = events.query<readonly [Buffer, Buffer]>('SELECT stream, content FROM events').all();
   const correlated = stored
     .filter(([, content]) => content.includes(`"correlation_id":"${traceId}"`))

@@ -2,8 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 
-import { makeNewestFirst } from '../../src/kit/newest-first.js';
-import { makeSemaphore } from '../../src/kit/semaphore.js';
+import { makeNewestFirst, makeSemaphore } from '../../src/kit/semaphore.js';
 
 test('Work runs at once while permits are free', async (t) => {
   const { gate, begin } = given({ permits: 2 });
@@ -123,9 +122,7 @@ function given({ permits, waitMs = 1_000 }: { readonly permits: number; readonly
     let fail = (): void => undefined;
     const ending = new Promise<void>((resolve, reject) => {
       end = resolve;
-      fail = () => {
-        reject(new Error('failed'));
-      };
+      fail = () => reject(new Error('failed'));
     });
     ending.catch(() => undefined);
     const outcome = gate
@@ -146,9 +143,7 @@ function given({ permits, waitMs = 1_000 }: { readonly permits: number; readonly
 
 /** Lets all pending promises run. */
 async function settle(): Promise<void> {
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 function makeSteppedClock() {
@@ -157,10 +152,7 @@ function makeSteppedClock() {
   return {
     clock: {
       now: () => new Date(nowMs),
-      sleep: (ms: number) =>
-        new Promise<void>((wake) => {
-          sleepers.push({ untilMs: nowMs + ms, wake });
-        }),
+      sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ untilMs: nowMs + ms, wake })),
     },
     advance: async (ms: number) => {
       nowMs += ms;

@@ -1,12 +1,10 @@
 import test from 'ava';
-import { makePace, turnBytesMax, turnElementsMax } from '../../src/kit/pace.js';
+import { makePace, turnBytesMax, turnElementsMax } from '../../src/kit/read-in-turns.js';
 
 /** Given a pace whose turns end by hand. */
 function given() {
   const yields: (() => void)[] = [];
-  const pace = makePace((next) => {
-    yields.push(next);
-  });
+  const pace = makePace((next) => yields.push(next));
   const begun: string[] = [];
   return {
     begun,

@@ -75,9 +75,7 @@ function given() {
   const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       timers.push({ ms, ring: resolve, signal });
-      signal.addEventListener('abort', () => {
-        reject(new Error('aborted'));
-      });
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
     });
   const exceeded = (): Error => new StoreUnavailable('too long');
   const within = <Result>(work: Promise<Result>): Promise<Result> =>

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readJsonInTurns } from '../../src/kit/read-json.js';
+import { readJsonInTurns } from '../../src/kit/read-in-turns.js';
 import { makeSeededRandom } from '../support/fakes/clock.js';
 
 /** More elements than the process reads in one piece. */

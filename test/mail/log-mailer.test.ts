@@ -1,12 +1,9 @@
 import test from 'ava';
-import { MailRefused } from '../../src/mail/errors.js';
-import { type LoggedMail, makeLogMailer } from '../../src/mail/mailer.js';
+import { MailRefused, type LoggedMail, makeLogMailer } from '../../src/mail/mailer.js';
 
 test('The mailer of a development start writes the address, subject and text, and refuses an address that the real one refuses', async (t) => {
   const written: LoggedMail[] = [];
-  const mailer = makeLogMailer((mail) => {
-    written.push(mail);
-  });
+  const mailer = makeLogMailer((mail) => written.push(mail));
   const mail = {
     id: '018f0000-0000-7000-8000-000000000001',
     to: { name: 'Ada', address: 'ada@example.org' },

@@ -1,7 +1,6 @@
 import test from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
-import { MailNotSent, MailRefused, MailUnknown } from '../../src/mail/errors.js';
-import type { Mailer } from '../../src/mail/mailer.js';
+import { MailNotSent, MailRefused, MailUnknown, type Mailer } from '../../src/mail/mailer.js';
 import type { MailOutcome } from '../../src/validation/fields.js';
 import { givenMails } from '../support/given/given-mails.js';
 import { givenStores } from '../support/given/given-stores.js';
@@ -56,7 +55,7 @@ async function given(...script: readonly Act[]) {
     }
   };
   return {
-    ...{ start, scene, outcomes, clock, pass, send },
+    ...{ stores, start, scene, outcomes, clock, pass },
     seconds: () => [attempts, copies].map(secondsOf),
   };
 }
@@ -135,6 +134,19 @@ test('A process that dies with a mail in the hands of the server leaves it to an
   await new Promise(setImmediate);
   await pass(start(), 2 * minute);
   t.deepEqual(seconds(), [[minute], [minute]]);
+});
+
+test('A mail of a kind that only another release has stays as it is', async (t) => {
+  const { stores, start, pass, seconds } = await given('accepts');
+  await start().request();
+  const [before] = await start().records();
+  // When a process without kinds looks
+  const older = givenMails(stores, { send: () => Promise.reject(new Error('it is sent')) });
+  await older.deliver();
+  t.deepEqual(await older.records(), [before]);
+  // Then another one delivers it
+  await pass(start(), 1);
+  t.deepEqual(seconds()[1], [0]);
 });
 
 test('Of two processes with one mail, one hands it over', async (t) => {

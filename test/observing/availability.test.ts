@@ -1,18 +1,17 @@
 import test from 'ava';
 import { makeAvailability, makeWakefulSleep } from '../../src/observing/stores/availability.js';
-import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
 
 test('A store is away from its first call without an answer until a call is answered', async (t) => {
   // Given a store that has answered
   const clock = makeVirtualClock();
-  const store = makeAvailability(() => steadyMsOf(clock));
+  const store = makeAvailability(() => clock.steadyMs());
   t.deepEqual([store.awaySinceMs(), store.lastAnswerMs()], [null, null]);
   store.answered();
-  const answeredMs = steadyMsOf(clock);
+  const answeredMs = clock.steadyMs();
   // When calls have no answer
   await clock.advance(1_000);
-  const sinceMs = steadyMsOf(clock);
+  const sinceMs = clock.steadyMs();
   store.unanswered(new Error('one'));
   await clock.advance(1_000);
   store.unanswered(new Error('two'));
@@ -21,7 +20,7 @@ test('A store is away from its first call without an answer until a call is answ
   t.deepEqual(store.lastAnswerMs(), answeredMs);
   // and an answer brings it back
   store.answered();
-  t.deepEqual([store.awaySinceMs(), store.failure(), store.lastAnswerMs()], [null, null, steadyMsOf(clock)]);
+  t.deepEqual([store.awaySinceMs(), store.failure(), store.lastAnswerMs()], [null, null, clock.steadyMs()]);
 });
 
 test('A call that began before the last answer does not show that the store is away', (t) => {
@@ -62,7 +61,7 @@ test('Listeners hear of each return of a store, and of no other answer', (t) => 
 test('A wakeful sleep ends at its time, at the return of any store, or with an abort', async (t) => {
   // Given sleeps of a minute
   const clock = makeVirtualClock();
-  const stores = [makeAvailability(() => steadyMsOf(clock)), makeAvailability(() => steadyMsOf(clock))];
+  const stores = [makeAvailability(() => clock.steadyMs()), makeAvailability(() => clock.steadyMs())];
   const sleep = makeWakefulSleep(clock, stores);
   const ended: string[] = [];
   const begin = (name: string, signal?: AbortSignal): Promise<void> =>

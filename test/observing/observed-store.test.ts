@@ -1,5 +1,4 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { noteAvailability, observeStore } from '../../src/observing/stores/observed-store.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import {
@@ -15,7 +14,7 @@ import { makeMemoryEventStore } from '../support/fakes/memory-event-store.js';
 /** An observed store over a memory store whose calls fail as the test says. */
 function given() {
   const clock = makeTestClock();
-  const availability = makeAvailability(() => steadyMsOf(clock));
+  const availability = makeAvailability(() => clock.steadyMs());
   const memory = makeMemoryEventStore({ clock: makeTestClock(), random: () => 0 });
   let failure: Error | null = null;
   const failing: EventStore = {

@@ -1,5 +1,4 @@
 import test from 'ava';
-import { steadyMsOf } from '../../src/kit/time/clock.js';
 import { makeAvailability } from '../../src/observing/stores/availability.js';
 import { makeLogReads } from '../../src/observing/stores/store-metrics.js';
 import { makeStoreWatch, type StoreReport } from '../../src/observing/stores/store-watch.js';
@@ -15,7 +14,7 @@ async function given() {
     steadyMs: () => virtual.now().getTime(),
     now: () => new Date(virtual.now().getTime() + wall.stepMs),
   };
-  const availability = makeAvailability(() => steadyMsOf(clock));
+  const availability = makeAvailability(() => clock.steadyMs());
   const link = { name: 'MongoDB at a:1', availability };
   const reports: StoreReport[] = [];
   const state = { isDown: false, pings: 0 };
@@ -128,7 +127,7 @@ test('The watch pings a store at the next look after a suspicion, and a silent s
   await end();
 
   const watch = makeStoreWatch({
-    links: [{ name: 'silent', availability: makeAvailability(() => steadyMsOf(clock)) }],
+    links: [{ name: 'silent', availability: makeAvailability(() => clock.steadyMs()) }],
     ...{ clock, random: makeSeededRandom(1), onReport: () => undefined },
   });
   t.deepEqual(watch.away(), [], 'a store without a ping and a call is not away');
@@ -136,7 +135,7 @@ test('The watch pings a store at the next look after a suspicion, and a silent s
 
 test('A ping that has no answer yet is not repeated', async (t) => {
   const clock = makeVirtualClock();
-  const link = { name: 'frozen', availability: makeAvailability(() => steadyMsOf(clock)) };
+  const link = { name: 'frozen', availability: makeAvailability(() => clock.steadyMs()) };
   const watch = makeStoreWatch({
     links: [link],
     clock,
@@ -165,7 +164,7 @@ test('A ping that has no answer yet is not repeated', async (t) => {
 
 test('Reads of the log fail since the first failure after the last success, unless the store is away', async (t) => {
   const clock = makeVirtualClock();
-  const availability = makeAvailability(() => steadyMsOf(clock));
+  const availability = makeAvailability(() => clock.steadyMs());
   const reads = makeLogReads({ clock, availability });
   t.is(reads.failingSinceMs(), null);
   reads.failed();

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import {
   type BackupContent,
+  fillFolder,
   formatManifest,
   readManifest,
+  syncPath,
   verifyBackup,
 } from '../../src/operating/backup/backup-folder.js';
 import { givenDirectory } from '../support/servers/embedded-directory.js';
@@ -72,4 +75,51 @@ test('A file that differs from the manifest is refused, and named', async (t) =>
   await refused(/events\.db has 3 bytes and had 10/);
   rmSync(events);
   await refused(/events\.db is missing/);
+});
+
+test('A file and a directory are synced, and a missing one is an error', (t) => {
+  const { folder, events } = given(t);
+  const paths = [events, folder];
+  const synced: number[] = [];
+  const { fsyncSync } = fs;
+  fs.fsyncSync = (descriptor) => {
+    synced.push(fs.fstatSync(descriptor).ino);
+    fsyncSync(descriptor);
+  };
+  syncBuiltinESMExports();
+  try {
+    for (const path of paths) syncPath(path);
+  } finally {
+    fs.fsyncSync = fsyncSync;
+    syncBuiltinESMExports();
+  }
+  t.deepEqual(
+    synced,
+    paths.map((path) => fs.statSync(path).ino),
+  );
+  t.throws(() => syncPath(join(folder, 'missing')), { code: 'ENOENT' });
+});
+
+test('A folder that cannot be filled leaves nothing, and a failure of the disk is a sentence', async (t) => {
+  const parent = givenDirectory(t);
+  const target = join(parent, 'copy');
+  const defect = new Error('a defect');
+  await t.throwsAsync(
+    fillFolder(target, () => Promise.reject(defect)),
+    { is: defect },
+  );
+  await t.throwsAsync(
+    fillFolder(target, (partial) => {
+      readFileSync(join(partial, 'missing'));
+      return Promise.resolve();
+    }),
+    { instanceOf: StoreUnavailable, message: /copy cannot be written \(ENOENT\)/ },
+  );
+  t.deepEqual(readdirSync(parent), []);
+  // One that is filled has its name
+  await fillFolder(target, (partial) => {
+    writeFileSync(join(partial, 'file'), 'a');
+    return Promise.resolve();
+  });
+  t.deepEqual(readdirSync(target), ['file']);
 });

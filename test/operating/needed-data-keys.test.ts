@@ -1,5 +1,5 @@
 import test from 'ava';
-import { scopeParts } from '../../src/keys/sealing/key-scope.js';
+import { scopeParts } from '../../src/keys/sealing/envelope.js';
 import { makeNeededDataKeys } from '../../src/operating/backup/needed-data-keys.js';
 import { codecs, everyEvent } from '../support/examples/every-event.js';
 import { orderId as id, projectId, testId } from '../support/examples/ids.js';
@@ -45,5 +45,29 @@ test('The first mail of a request needs its data key, and the others need no oth
   t.deepEqual(
     needs.map((scopes) => scopes.length),
     [1, 0, 0],
+  );
+});
+
+test('A note on a payment needs a separate data key only where no person has one for it', (t) => {
+  const { order, checkout, transaction } = everyEvent;
+  const report = { ...transaction.PaymentReported, key: 'by-hand' };
+  const { note, note_digest } = order.ReviewResolved;
+  const needs = (note_of: string | null) => {
+    const sealed = { note, note_of, note_digest };
+    const events = [
+      ...recorded('order', { ReviewResolved: { ...order.ReviewResolved, note_of } }),
+      ...recorded('checkout', { RefundAsked: { ...checkout.RefundAsked, note_of } }),
+      ...recorded('transaction', { PaymentReported: { ...report, recorded: sealed } }),
+      ...recorded('transaction', {
+        PaymentReportResolved: { ...transaction.PaymentReportResolved, note_of },
+      }),
+    ];
+    return events.flatMap(makeNeededDataKeys()).map(scopeParts);
+  };
+  t.deepEqual(needs(testId), []);
+  const payments = [order.ReviewResolved.callback, checkout.RefundAsked.refund, 'by-hand', `${id}@0`];
+  t.deepEqual(
+    needs(null),
+    payments.map((payment) => ['payment-note', payment]),
   );
 });

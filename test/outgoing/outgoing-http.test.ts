@@ -11,6 +11,7 @@ import {
 } from '../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../src/outgoing/shared-lookup.js';
 import { listen } from '../support/servers/loopback.js';
+import { makePatientHttp, patientMs } from '../support/clients/patient-http.js';
 
 const isAllowed = makeAllowedAddress([]);
 
@@ -108,10 +109,8 @@ const forbiddenHosts = [
 ];
 
 test(`The guard refuses ${forbiddenHosts.length} spellings of forbidden addresses before it connects`, async (t) => {
-  const port = await givenServer(t, () => {
-    t.fail('the client connected to the address');
-  });
-  const http = makeOutgoingHttp({ isAllowed, lookup: answering('127.0.0.1') });
+  const port = await givenServer(t, () => t.fail('the client connected to the address'));
+  const http = makePatientHttp({ isAllowed, lookup: answering('127.0.0.1') });
   for (const host of forbiddenHosts) {
     await failsAs(t, http, `http://${host}:${port}/`, 'address_refused');
   }
@@ -130,7 +129,7 @@ test('A name that resolves to a forbidden address is refused, even among allowed
     ['168.63.129.16'],
     [],
   ]) {
-    const http = makeOutgoingHttp({ isAllowed, lookup: answering(...answers) });
+    const http = makePatientHttp({ isAllowed, lookup: answering(...answers) });
     await failsAs(t, http, 'http://storage.example.com/', 'address_refused');
   }
 });
@@ -153,12 +152,12 @@ test('The client speaks to an address that the operator has allowed', async (t) 
     response.setHeader('x-seen', `${request.method ?? ''} ${request.headers.host ?? ''}`);
     response.end('the body');
   });
-  const literal = makeOutgoingHttp({ isAllowed: loopback });
+  const literal = makePatientHttp({ isAllowed: loopback });
   const reply = await literal({ method: 'GET', url: `http://127.0.0.1:${port}/a?b` });
   t.is(reply.status, 200);
   t.is(reply.body.toString(), 'the body');
   t.is(reply.headers['x-seen'], `GET 127.0.0.1:${port}`);
-  const named = makeOutgoingHttp({ isAllowed: loopback, lookup: answering('127.0.0.1') });
+  const named = makePatientHttp({ isAllowed: loopback, lookup: answering('127.0.0.1') });
   const byName = await named({
     method: 'PUT',
     url: `http://minio.internal:${port}/`,
@@ -200,7 +199,7 @@ test('A redirection is returned and not followed', async (t) => {
     if (request.url !== '/') t.fail('the redirection was followed');
     response.writeHead(302, { location: '/elsewhere' }).end();
   });
-  const { status } = await makeOutgoingHttp({ isAllowed: loopback })({
+  const { status } = await makePatientHttp({ isAllowed: loopback })({
     method: 'GET',
     url: `http://127.0.0.1:${port}/`,
   });
@@ -215,7 +214,7 @@ test('The client keeps 64 KiB of a long reply', async (t) => {
     response.on('drain', more);
     more();
   });
-  const { body } = await makeOutgoingHttp({ isAllowed: loopback })({
+  const { body } = await makePatientHttp({ isAllowed: loopback })({
     method: 'GET',
     url: `http://127.0.0.1:${port}/`,
   });
@@ -225,16 +224,12 @@ test('The client keeps 64 KiB of a long reply', async (t) => {
 test('Every request ends within its time limit', async (t) => {
   const silent = await listen(
     t,
-    createRawServer((socket) => {
-      t.teardown(() => socket.destroy());
-    }),
+    createRawServer((socket) => t.teardown(() => socket.destroy())),
   );
   const slow = await givenServer(t, (_request, response) => {
     response.write('a');
     const drip = setInterval(() => response.write('a'), 20);
-    response.on('close', () => {
-      clearInterval(drip);
-    });
+    response.on('close', () => clearInterval(drip));
   });
   const http = makeOutgoingHttp({ isAllowed: loopback, timeMs: 200 });
   await failsAs(t, http, `http://127.0.0.1:${silent}/`, 'connection_timeout');
@@ -250,26 +245,34 @@ test('Each failure has a distinct code', async (t) => {
     t,
     createRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')),
   );
+  const switching = await listen(
+    t,
+    createRawServer((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      t.teardown(() => socket.destroy());
+    }),
+  );
   const closed = await listen(t, createRawServer());
   const gone = createRawServer();
   const free = await listen(t, gone);
   gone.close();
-  const http = makeOutgoingHttp({ isAllowed: loopback });
+  const http = makePatientHttp({ isAllowed: loopback });
   await failsAs(t, http, `http://127.0.0.1:${rude}/`, 'connection_failed');
   await failsAs(t, http, `http://127.0.0.1:${babbling}/`, 'not_http');
+  // A call that never settles would keep its permit until the process ends.
+  await failsAs(t, http, `http://127.0.0.1:${switching}/`, 'not_http');
   await failsAs(t, http, `https://127.0.0.1:${babbling}/`, 'tls_failed');
   await failsAs(t, http, `http://127.0.0.1:${free}/`, 'connection_refused');
   t.not(closed, free);
   const failing =
     (code: string): Lookup =>
-    (hostname, callback) => {
+    (hostname, callback) =>
       callback(Object.assign(new Error(`${code} ${hostname}`), { code }), []);
-    };
   for (const [code, failure] of [
     ['ENOTFOUND', 'host_not_found'],
     ['EAI_AGAIN', 'host_not_resolved'],
   ] as const) {
-    const nowhere = makeOutgoingHttp({ isAllowed: loopback, lookup: failing(code) });
+    const nowhere = makePatientHttp({ isAllowed: loopback, lookup: failing(code) });
     await failsAs(t, nowhere, 'http://nowhere.example/', failure);
   }
 });
@@ -277,18 +280,16 @@ test('Each failure has a distinct code', async (t) => {
 test('The caller may abort a request', async (t) => {
   const silent = await listen(
     t,
-    createRawServer((socket) => {
-      t.teardown(() => socket.destroy());
-    }),
+    createRawServer((socket) => t.teardown(() => socket.destroy())),
   );
   const signal = AbortSignal.timeout(50);
-  const http = makeOutgoingHttp({ isAllowed: loopback });
+  const http = makePatientHttp({ isAllowed: loopback });
   await t.throwsAsync(http({ method: 'GET', url: `http://127.0.0.1:${silent}/` }, signal));
 });
 
 test('Without TLS, a name connects only to addresses that are allowed without it', async (t) => {
   const port = await givenServer(t, (_request, response) => response.end('inside'));
-  const inside = makeStorageHttp(['127.0.0.0/8'], { lookup: answering('127.0.0.1') });
+  const inside = makeStorageHttp(['127.0.0.0/8'], { lookup: answering('127.0.0.1'), timeMs: patientMs });
   const { body } = await inside({ method: 'GET', url: `http://minio:${port}/` });
   t.is(body.toString(), 'inside');
   // A public address needs TLS, alone, beside an allowed one, and as a literal

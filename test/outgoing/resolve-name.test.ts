@@ -149,9 +149,7 @@ async function startNameServer(reply: (name: string) => NameReply) {
     asked,
     close: () =>
       new Promise<void>((resolve) => {
-        socket.close(() => {
-          resolve();
-        });
+        socket.close(() => resolve());
       }),
   };
 }

@@ -19,12 +19,10 @@ test('A read of the counters that takes longer than a second is used, and has no
   const stateStore = partial<StateStore>({
     list: () =>
       new Promise((resolve) => {
-        ends.push(() => {
-          resolve([{ key: nodeCheckKey('n1'), value: check, revision: '1' }] as never);
-        });
+        ends.push(() => resolve([{ key: nodeCheckKey('n1'), value: check, revision: '1' }] as never));
       }),
   });
-  const reader = makeNodeCheckReader({ stateStore, clock: { now: () => new Date(nowMs) } });
+  const reader = makeNodeCheckReader({ stateStore, clock: { steadyMs: () => nowMs } });
   // When callers come every 0.7 s while a read takes 2.1 s
   const callers = [];
   for (; nowMs <= 2_100; nowMs += 700) callers.push(reader.all());

@@ -9,10 +9,9 @@ import { projectAggregate } from '../../src/areas/projects/domain/project/projec
 import { sessionAggregate } from '../../src/areas/accounts/domain/session/session.js';
 import { storageAggregate } from '../../src/areas/storages/domain/storage/storage.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
-import { makeAccessReader } from '../../projections/projects/access-reader.js';
+import { makeAccessReader, makeProjectReader } from '../../projections/projects/projects/reader.js';
 import { makeNodeCheckReader } from '../../projections/nodes/peer-nodes/checks.js';
 import { makeNodeReader } from '../../projections/nodes/peer-nodes/reader.js';
-import { makeProjectReader } from '../../projections/projects/projects/reader.js';
 import { makeStorageReader } from '../../projections/storages/storage-configs/reader.js';
 import { makeUsageReader } from '../../projections/assets/usage/reader.js';
 import { makeUserReader } from '../../projections/accounts/users/reader.js';
@@ -218,8 +217,8 @@ test('A storage is in its project only, and is the default if the project says s
   const project = { id: projectId, defaultStorageId: null };
   const page = { limit: 50, descending: true };
   t.deepEqual(await reader.page(project, page, {}), { items: [expected.resource], next: null });
-  t.deepEqual(await reader.ids(projectId, 21), [storageId]);
-  t.deepEqual(await reader.ids(otherProjectId, 21), []);
+  t.deepEqual(await reader.ids(projectId, { limit: 21 }), [storageId]);
+  t.deepEqual(await reader.ids(otherProjectId, { limit: 21 }), []);
 
   await run(stores, [projectAggregate, projectId], { type: 'ChangeDefaultStorage', storageId });
   t.like(await reader.find(projectId, storageId), { revision: 0n, resource: { is_default: true } });

@@ -32,9 +32,7 @@ type ForeignVerifier = (folder: string) => Promise<Result>;
 const root = mkdtempSync(join(tmpdir(), 'audit-foreign-'));
 const key = join(root, 'auditor.vkey');
 writeFileSync(key, `${givenLogKey().vkey}\n`);
-test.after.always(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+test.after.always(() => rmSync(root, { recursive: true, force: true }));
 
 /** Runs a verifier within a time limit. */
 function start(command: string, args: readonly string[], seconds: number): Promise<Result> {

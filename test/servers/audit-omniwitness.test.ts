@@ -28,9 +28,7 @@ import { buildOmniwitness, startOmniwitness } from '../support/servers/foreign-p
 import { startInProcess } from '../support/servers/service-in-process.js';
 
 const root = mkdtempSync(join(tmpdir(), 'audit-omniwitness-'));
-test.after.always(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+test.after.always(() => rmSync(root, { recursive: true, force: true }));
 const program = buildOmniwitness(root);
 const verifier = fileURLToPath(packageFile('dist/verify.js'));
 const password = 'Correct-Horse-9';

@@ -23,9 +23,7 @@ const execute = promisify(execFile);
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 const programs = join(repository, 'test', 'support', 'generated');
 const root = mkdtempSync(join(tmpdir(), 'generated-clients-'));
-test.after.always(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+test.after.always(() => rmSync(root, { recursive: true, force: true }));
 
 /** Runs a tool within three minutes. Its output is the message of a failure. */
 async function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}) {
@@ -97,9 +95,7 @@ async function completes(
 test('The client of openapi-typescript and openapi-fetch compiles strictly and completes the scenario', async (t) => {
   // A folder in the repository finds openapi-fetch.
   const folder = mkdtempSync(join(repository, 'dist', 'generated-'));
-  t.teardown(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const scenario = await given(t, folder);
   writeFileSync(
     join(folder, 'stowage.ts'),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { projectsProjection } from '../../projections/projects/projects/projection.js';
 import { projectCategory, projectCodec } from '../../src/areas/projects/domain/project/events.js';
-import { documentBytes } from '../../src/event-sourcing/ports/document-size.js';
+import { documentBytes } from '../../src/event-sourcing/ports/read-model-store.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { collectionName } from '../../src/event-sourcing/views/projection.js';
 import { asObject, makeServiceClient, operate } from '../support/clients/service-client.js';

@@ -162,24 +162,14 @@ function suite(server: S3Server): void {
       return copy;
     };
     const tampered: Readonly<Record<string, URL>> = {
-      type: changed(({ searchParams }) => {
-        searchParams.set('response-content-type', 'text/html');
-      }),
-      'no type': changed(({ searchParams }) => {
-        searchParams.delete('response-content-type');
-      }),
-      disposition: changed(({ searchParams }) => {
-        searchParams.set('response-content-disposition', 'inline');
-      }),
+      type: changed(({ searchParams }) => searchParams.set('response-content-type', 'text/html')),
+      'no type': changed(({ searchParams }) => searchParams.delete('response-content-type')),
+      disposition: changed(({ searchParams }) => searchParams.set('response-content-disposition', 'inline')),
       'one parameter more': changed(({ searchParams }) => {
         searchParams.set('response-cache-control', 'no-store');
       }),
-      life: changed(({ searchParams }) => {
-        searchParams.set('X-Amz-Expires', '604800');
-      }),
-      signature: changed(({ searchParams }) => {
-        searchParams.set('X-Amz-Signature', '0'.repeat(64));
-      }),
+      life: changed(({ searchParams }) => searchParams.set('X-Amz-Expires', '604800')),
+      signature: changed(({ searchParams }) => searchParams.set('X-Amz-Signature', '0'.repeat(64))),
       key: changed((copy) => {
         copy.pathname = copy.pathname.replace('rhine', 'ruhr');
       }),

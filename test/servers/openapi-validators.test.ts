@@ -37,9 +37,7 @@ test.before(async () => {
   await service.close();
 });
 
-test.after.always(() => {
-  rmSync(root, { recursive: true, force: true });
-});
+test.after.always(() => rmSync(root, { recursive: true, force: true }));
 
 suite(test, hasNode ? null : 'npm cannot install them', 'Redocly and spectral', () => {
   test('Redocly finds no problem', async (t) => {

@@ -172,6 +172,14 @@ browserSuite(test, 'The page of shares in a browser', () => {
     await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 3`);
     t.is(await browser.run(`return document.getElementById('project').textContent`), 'Rivers');
     t.true(await browser.run(`return document.getElementById('ask').hidden`));
+    // And a reload whose renewal fails asks the visitor to try again, and keeps the session
+    await browser.devTools('Network.enable', {});
+    await browser.devTools('Network.setBlockedURLs', { urls: ['*/media'] });
+    await browser.open(page);
+    await browser.until(`return document.activeElement.id === 'notice-heading'`);
+    await browser.devTools('Network.setBlockedURLs', { urls: [] });
+    await browser.click('#again');
+    await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 3`);
     // And another tab does not open the share
     await browser.run(`sessionStorage.clear()`);
     await browser.open(page);

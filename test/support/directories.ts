@@ -16,8 +16,6 @@ export function makeDirectory(): { readonly directory: string; readonly remove: 
   const directory = mkdtempSync(join(tmpdir(), 'stowage-'));
   return {
     directory,
-    remove: () => {
-      rmSync(directory, { recursive: true, force: true });
-    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

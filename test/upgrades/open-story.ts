@@ -12,9 +12,7 @@ import { tellStory } from './story.js';
 export async function openStory(directory: string, onRequest: () => Promise<void> = () => Promise.resolve()) {
   const ends: (() => unknown)[] = [];
   const t = partial<ExecutionContext>({
-    teardown: (end: () => unknown) => {
-      ends.push(end);
-    },
+    teardown: (end: () => unknown) => ends.push(end),
   });
   const time = { nowMs: storyStartsAt };
   const now = (): Date => new Date(time.nowMs);

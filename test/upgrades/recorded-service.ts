@@ -38,7 +38,7 @@ export function openRecorded(
   const { now, environment = {}, stripeUrl } = options;
   return startInProcess({
     directory,
-    clock: { ...realClock, now: () => new Date(now()), steadyMs: () => performance.now() },
+    clock: { ...realClock, now: () => new Date(now()) },
     environment: {
       NODE_AGENT_SECRET: agentSecret,
       PAYMENT_STRIPE_WEBHOOK_SECRETS: stripeSecret,
@@ -88,9 +88,7 @@ export async function problemsOfLog(
       keys: readVkeys(vkeys, 1),
       ...{ kept: undefined, witnesses: [], quorum: 0, mostStreams: 10_000, isLive: true },
     },
-    (line) => {
-      lines.push(line);
-    },
+    (line) => lines.push(line),
   );
   return isVerified ? null : lines.join('\n');
 }

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
+import { patientMs } from '../support/clients/patient-http.js';
 import { eventually } from '../support/eventually.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { dayMs, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
@@ -82,8 +83,8 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
   // Given an endpoint that hangs for most orders, and a healthy one
   const { receiver: hanging, further, begin, checkpointAtEnd, ...world } = await givenEndpoint(t, '*', 1);
   const accepted = () => further[0]?.accepted ?? [];
-  const orders = Array.from({ length: 300 }, (_, index) => anId(index));
-  const alive = new Set(orders.filter((_, index) => index % 100 === 99));
+  const orders = Array.from({ length: 120 }, (_, index) => anId(index));
+  const alive = new Set(orders.filter((_, index) => index % 40 === 39));
   hanging.answerWith(({ data }) => (alive.has(String(data['order_id'])) ? 204 : 'hang'));
   await begin({ timeMs: shortAnswerMs });
   // When many orders are placed
@@ -103,6 +104,18 @@ test('Receivers that hang or fail hold back no other endpoint and no other order
     return new Set(hanging.accepted.map(({ id: sent }) => sent)).size === orders.length;
   });
   t.pass();
+});
+
+test('A receiver that hangs gets messages of eight orders at once', async (t) => {
+  const { receiver, begin, appendToOrder, advance } = await givenEndpoint(t);
+  receiver.answerWith(() => 'hang');
+  await begin({ timeMs: patientMs });
+  for (let n = 0; n < 12; n += 1) await appendToOrder(anId(n), 'OrderPlaced');
+  await eventually('eight messages that hang', () => {
+    advance(10);
+    return receiver.received.length >= 8;
+  });
+  t.is(new Set(receiver.received.map(({ data }) => data['order_id'])).size, receiver.received.length);
 });
 
 test('A delivery that fails for three days is given up, listed, reported once, and can be replayed', async (t) => {

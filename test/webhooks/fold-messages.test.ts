@@ -1,7 +1,7 @@
 import test from 'ava';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { JsonObject, StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
-import { makePace } from '../../src/kit/pace.js';
+import { makePace } from '../../src/kit/read-in-turns.js';
 import { makeMessageOf } from '../../src/webhooks/messages/fold-messages.js';
 import { everyEvent } from '../support/examples/every-event.js';
 import { storageId } from '../support/examples/ids.js';

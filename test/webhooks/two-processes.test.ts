@@ -1,16 +1,16 @@
 import test from 'ava';
-import { makeOutgoingHttp, type OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
+import type { OutgoingHttp } from '../../src/outgoing/outgoing-http.js';
 import { rejectedBy } from '../../src/kit/time/time-limit.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { eventually } from '../support/eventually.js';
-import { makeSeededRandom } from '../support/fakes/clock.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
-import { anId, type WebhookReceiver } from '../support/given/given-webhooks.js';
+import { anId } from '../support/given/given-webhooks.js';
+import { makePatientHttp } from '../support/clients/patient-http.js';
+import { feedTwice, taken } from '../support/simulation/feed-twice.js';
 
-const unguarded = makeOutgoingHttp({ isAllowed: () => true });
-const orderEvents = ['OrderPlaced', 'PaymentPending', 'PaymentCaptured', 'OrderFulfilled'] as const;
+const unguarded = makePatientHttp({ isAllowed: () => true });
 
 /**
  * The outside of a process that can be killed: after that, no answer reaches it and it sends and writes nothing. It also
@@ -40,20 +40,9 @@ function killable(
   };
   return {
     parts: { http, stateStore: { ...stateStore, compareAndSet } },
-    kill: () => {
-      dead.abort();
-    },
+    kill: () => dead.abort(),
     isDead: () => dead.signal.aborted,
   };
-}
-
-/** Returns the messages in the order in which a receiver that drops repeated ids takes them. */
-function taken({ accepted }: WebhookReceiver, order: string): readonly string[] {
-  const ids = new Set<string>();
-  return accepted
-    .filter(({ data }) => data['order_id'] === order)
-    .filter(({ id }) => !ids.has(id) && ids.add(id).has(id))
-    .map(({ type }) => type);
 }
 
 test('A process that dies between send and checkpoint repeats the message with its webhook-id', async (t) => {
@@ -113,42 +102,10 @@ for (const when of ['before', 'after'] as const) {
   });
 }
 
-for (const seed of [1, 2, 3, 4, 5]) {
-  test(`Two processes that feed one endpoint at once lose nothing and keep the order of each resource (seed ${seed})`, async (t) => {
-    // Given two processes that each believe to feed the endpoint alone, and a receiver that fails at random
-    const { receiver, endpoints, begin, checkpointAtEnd, ...world } = await givenEndpoint(t, 'order.*');
-    const random = makeSeededRandom(seed);
-    receiver.answerWith(() => (random() < 0.4 ? 500 : 204));
-    const processes = [world.start(endpoints), await begin()];
-    const orders = Array.from({ length: 12 }, (_, index) => anId(index));
-    // When orders change while processes end and begin
-    for (const [index, type] of orderEvents.entries()) {
-      for (const order of orders) {
-        await world.appendToOrder(order, type);
-        if (random() < 0.1) {
-          await processes.shift()?.runner.stop();
-          processes.push(world.start(endpoints));
-        }
-        if (random() < 0.3) world.advance(20_000);
-      }
-      await receiver.receivedCount(index * 5);
-    }
-    await eventually('all messages', () => {
-      world.advance(60_000);
-      return orders.every((order) => taken(receiver, order).length === orderEvents.length);
-    });
-    // Then each order is complete and in order, for a receiver that drops repeated ids
-    for (const order of orders) {
-      t.deepEqual(taken(receiver, order), [
-        'order.placed',
-        'order.payment_pending',
-        'order.payment_captured',
-        'order.fulfilled',
-      ]);
-    }
-    await checkpointAtEnd();
-  });
-}
+test('Two processes that feed one endpoint at once lose nothing and keep the order of each resource', async (t) => {
+  // `test/deep` runs twenty of these histories.
+  await feedTwice(t, 2);
+});
 
 test('Only the owner of the lease feeds an endpoint, and another process takes it over', async (t) => {
   const { receiver, endpoints, id: endpoint, ...world } = await givenEndpoint(t);

@@ -50,29 +50,19 @@ function putByXhr(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
-    const abort = (): void => {
-      request.abort();
-    };
+    const abort = (): void => request.abort();
     signal.addEventListener('abort', abort, { once: true });
     const end = (failure: string | null): void => {
       signal.removeEventListener('abort', abort);
       resolve(failure);
     };
-    request.upload.onprogress = ({ loaded }) => {
-      onProgress(loaded);
-    };
+    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
     request.onload = () => {
       end(request.status >= 200 && request.status < 300 ? null : `the bucket answered ${request.status}`);
     };
-    request.onerror = () => {
-      end('the connection failed, or the CORS rules of the bucket refuse this page');
-    };
-    request.onabort = () => {
-      end('the upload was aborted');
-    };
-    request.ontimeout = () => {
-      end('the bucket did not answer in an hour');
-    };
+    request.onerror = () => end('the connection failed, or the CORS rules of the bucket refuse this page');
+    request.onabort = () => end('the upload was aborted');
+    request.ontimeout = () => end('the bucket did not answer in an hour');
     request.timeout = putMsMax;
     request.open('PUT', url);
     if (mediaType !== undefined) request.setRequestHeader('content-type', mediaType);

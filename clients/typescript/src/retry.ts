@@ -78,9 +78,7 @@ async function once(send: Send, request: Request, attemptMsMax: number): Promise
  */
 export function withLimit(outer: AbortSignal, ms: number): { signal: AbortSignal; timer: unknown } {
   const limit = new AbortController();
-  const end = (): void => {
-    limit.abort(outer.reason);
-  };
+  const end = (): void => limit.abort(outer.reason);
   if (outer.aborted) end();
   else outer.addEventListener('abort', end, { once: true });
   const timer: unknown = setTimeout(() => {

@@ -52,9 +52,7 @@ export async function uploadFile(
   // It ends all parts: at the wish of the caller, and when one of them has failed.
   const stop = new AbortController();
   const { signal } = stop;
-  const stopByCaller = (): void => {
-    stop.abort(callerSignal.reason);
-  };
+  const stopByCaller = (): void => stop.abort(callerSignal.reason);
   if (callerSignal.aborted) stopByCaller();
   else callerSignal.addEventListener('abort', stopByCaller, { once: true });
   const { size, storage_id: storageId } = await must(
@@ -128,9 +126,7 @@ export async function uploadFile(
       const failure = await putBytes(url, file, {
         signal,
         mediaType: headers['content-type'],
-        onProgress: (count) => {
-          onProgress(count, size);
-        },
+        onProgress: (count) => onProgress(count, size),
       });
       if (failure === null) break;
       signal.throwIfAborted();
@@ -158,9 +154,7 @@ export async function uploadFile(
     for (let tries = 1; url !== null; tries += 1) {
       const failure = await putBytes(url, bytes, {
         signal,
-        onProgress: (count) => {
-          report(part, count);
-        },
+        onProgress: (count) => report(part, count),
       });
       if (failure === null) break;
       signal.throwIfAborted();

@@ -36,17 +36,11 @@ function evolve(document: SessionDocument | null, event: Recorded<SessionEvent>)
   if (event.type === 'SessionStarted') {
     const { user_id, epoch, amr, auth_time, idle_expires_at, expires_at, user_agent } = event.data;
     return {
-      user_id,
-      epoch,
-      amr,
-      auth_time,
+      ...{ user_id, epoch, amr, auth_time, idle_expires_at, expires_at, user_agent },
       email_code_at: amr.includes('email') ? auth_time : null,
       // A passkey with user verification counts as both factors.
       strengthened_at: amr.includes('passkey') ? auth_time : null,
       passkey_at: amr.includes('passkey') ? auth_time : null,
-      idle_expires_at,
-      expires_at,
-      user_agent,
       last_used_at: event.time,
       created_at: event.time,
     };

@@ -52,19 +52,23 @@ export function makeSessionReader(deps: { readonly views: Views; readonly sealer
       return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
     },
     /**
-     * Returns the ids of the sessions that are too many: those that have expired, then those used least recently. At most
-     * 200.
+     * Returns the ids of the sessions that are too many: those that have ended or expired, then those used least recently.
+     * At most 200.
      * @param options.not the session that stays in any case
      */
-    leastUsed: async (userId: string, { keep, not, now }: { keep: number; not: string; now: Date }) => {
-      const where = { field: 'user_id', equals: userId };
+    leastUsed: async (
+      user: SessionEpoch & { readonly id: string },
+      { keep, not, now }: { keep: number; not: string; now: Date },
+    ) => {
+      const where = { field: 'user_id', equals: user.id };
       const found = await sessions.find({ where, limit: keep + readAtOnce });
-      const lives = (body: SessionDocument): number => (isLive(body, now) ? 1 : 0);
+      const lives = ({ id, body }: ViewDocument<SessionDocument>): number =>
+        isLive(body, now) && sessionHolds(user, { id, ...body }) ? 1 : 0;
       const others = found
         .filter(({ id }) => id !== not)
         .sort(
           (one, other) =>
-            lives(one.body) - lives(other.body) ||
+            lives(one) - lives(other) ||
             one.body.last_used_at.localeCompare(other.body.last_used_at) ||
             one.id.localeCompare(other.id),
         );

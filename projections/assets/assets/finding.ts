@@ -1,3 +1,4 @@
+import { mediaTypeEssence } from '../../../src/validation/text.js';
 import { hash } from 'node:crypto';
 import { sameTag } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { AssetResource } from './resource.js';
@@ -30,7 +31,7 @@ type Indexed = Found & Pick<AssetResource, 'project_id' | 'storage_id' | 'object
 
 export function indexesOf(asset: Indexed): AssetIndexes {
   const { project_id: project, storage_id, name, media_type, size, tags, upload } = asset;
-  const essence = essenceOf(media_type);
+  const essence = mediaTypeEssence(media_type);
   const keys = [asset.object_key, ...asset.renditions.map(({ object_key }) => object_key)];
   return {
     found_by: [
@@ -77,17 +78,13 @@ export function makeMatches(
     (filter.upload === undefined || upload === filter.upload) &&
     (after === null || Date.parse(created_at) > after) &&
     (tag === null || tags.some((one) => sameTag(one) === tag)) &&
-    (type === undefined || isOfType(essenceOf(media_type), type)) &&
+    (type === undefined || isOfType(mediaTypeEssence(media_type), type)) &&
     // A search without letters and digits finds nothing: it has no words.
     (filter.q === undefined || (words.length > 0 && hasWords(name, words)));
 }
 
 function isOfType(essence: string, wanted: string): boolean {
   return wanted.endsWith('/*') ? `${topLevelOf(essence)}/*` === wanted : essence === wanted;
-}
-
-function essenceOf(mediaType: string): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
 function topLevelOf(essence: string): string {

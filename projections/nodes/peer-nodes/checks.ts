@@ -1,10 +1,11 @@
+import { pagesOf } from '../../../src/event-sourcing/ports/state-store.js';
 import {
   type NodeCheck,
   nodeCheck,
   nodeCheckKey,
   nodeCheckPrefix,
 } from '../../../src/areas/nodes/domain/node/fold.js';
-import { type Clock, makeElapsed } from '../../../src/kit/time/clock.js';
+import type { SteadyClock } from '../../../src/kit/time/clock.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 
 /** The counters of all nodes. */
@@ -30,17 +31,16 @@ interface Reading {
 
 export function makeNodeCheckReader(deps: {
   readonly stateStore: Pick<StateStore, 'get' | 'list'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: SteadyClock;
 }) {
   const { stateStore, clock } = deps;
-  const elapsedMs = makeElapsed(clock);
   let byNode = new Map<string, NodeCheck>();
   let version = 0;
   let reading: Reading | null = null;
   return {
     /** Returns the counters of all nodes, at most 1 s old, or as old as a read that takes longer. */
     all: async (): Promise<NodeChecks> => {
-      const nowMs = elapsedMs();
+      const nowMs = clock.steadyMs();
       // A slow read is waited for: under steady traffic a read that took longer than its age would always have a successor.
       if (reading === null || (reading.isOver && nowMs - reading.startedMs >= maxAgeMs))
         reading = start(nowMs);
@@ -79,15 +79,10 @@ export function makeNodeCheckReader(deps: {
 
   async function readAll(): Promise<Map<string, NodeCheck>> {
     const found = new Map<string, NodeCheck>();
-    for (let after: string | undefined; ;) {
-      const page = await stateStore.list(nodeCheckPrefix, {
-        limit: pageSize,
-        ...(after === undefined ? {} : { after }),
-      });
+    for await (const page of pagesOf(stateStore, nodeCheckPrefix, pageSize)) {
       for (const { key, value } of page) found.set(key.slice(nodeCheckPrefix.length), nodeCheck.parse(value));
-      if (page.length < pageSize) return found;
-      after = page.at(-1)?.key;
     }
+    return found;
   }
 
   function merge(found: Map<string, NodeCheck>, noted: ReadonlySet<string>): void {

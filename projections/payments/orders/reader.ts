@@ -1,4 +1,4 @@
-import { orderNumber, parseOrderNumber } from '../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber, parseOrderNumber } from '../../../src/areas/payments/domain/payment.js';
 import type { OrderStatus } from '../../../src/areas/payments/domain/order/fold.js';
 import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { Sealer } from '../../../src/keys/sealing/sealer.js';

@@ -1,12 +1,14 @@
-import { factName, isForwardedKey, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
-import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
 import {
+  factName,
+  isForwardedKey,
+  reportName,
   type Disposition,
   disposition,
   holdReason,
   paymentId,
   paymentProvider,
 } from '../../../src/areas/payments/domain/payment.js';
+import { knownAs } from '../../../src/areas/payments/domain/order/review.js';
 import { platformOf } from '../../../src/areas/payments/domain/order/events.js';
 import { type TransactionReport, whyPending } from '../../../src/areas/payments/domain/transaction/fold.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';

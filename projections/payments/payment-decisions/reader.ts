@@ -1,4 +1,4 @@
-import { paymentNoteScope } from '../../../src/keys/sealing/key-scope.js';
+import { paymentNoteScope } from '../../../src/keys/sealing/envelope.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { z } from 'zod';
 import { entityId, instant, namedObject } from '../../../src/validation/fields.js';

@@ -1,6 +1,6 @@
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
-import { reportName } from '../../../src/areas/payments/domain/payment-ids.js';
+import { reportName } from '../../../src/areas/payments/domain/payment.js';
 import {
   transactionCodec,
   type TransactionEvent,

@@ -27,15 +27,7 @@ function evolve(document: StorageDocument | null, event: Recorded<StorageEvent>)
     const { project_id, name, provider, endpoint, public_endpoint, bucket, region } = event.data;
     const { base_path, cdn_domain } = event.data;
     return {
-      project_id,
-      name,
-      provider,
-      endpoint,
-      public_endpoint,
-      bucket,
-      region,
-      base_path,
-      cdn_domain,
+      ...{ project_id, name, provider, endpoint, public_endpoint, bucket, region, base_path, cdn_domain },
       delivery: defaultDelivery(provider),
       cdn_token: null,
       ...newStorage,

@@ -1,4 +1,4 @@
-import type { Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { describeWarning } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
@@ -53,9 +53,9 @@ export function makeStorageReader({ views }: { readonly views: Views }) {
       const { delivery: mode, cdn_token: token } = document.body;
       return { revision: document.revision, resource: token == null ? { mode } : { mode, token } };
     },
-    /** Lists the ids of at most `limit` storages of the project. */
-    ids: async (projectId: string, limit: number): Promise<readonly string[]> => {
-      const documents = await storages.find({ where: inProject(projectId), limit });
+    /** Lists the ids of storages of the project. */
+    ids: async (projectId: string, page: Page): Promise<readonly string[]> => {
+      const documents = await storages.find({ where: inProject(projectId), ...page });
       return documents.map(({ id }) => id);
     },
     /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CdnTokenScheme } from '../../../src/areas/storages/domain/delivery/delivery.js';
 import { entityId, instant, namedObject } from '../../../src/validation/fields.js';
-import { storageProvider } from '../../../src/areas/storages/domain/bucket/region.js';
+import { storageProvider } from '../../../src/areas/storages/domain/bucket/bucket.js';
 import {
   testFailureCodes,
   testWarningCode,

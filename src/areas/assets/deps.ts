@@ -1,6 +1,6 @@
 import type { AssetReader } from '../../../projections/assets/assets/reader.js';
 import type { UsageReader } from '../../../projections/assets/usage/reader.js';
-import type { PlaylistTokens } from '../../keys/codes/playlist-tokens.js';
+import type { PlaylistTokens } from '../../keys/codes/mac-tokens.js';
 import type { StorageDeps } from '../storages/deps.js';
 
 /** The collaborators of the use cases of this area, with those of the areas below it. */

@@ -1,6 +1,6 @@
 import { auditLogAggregate } from './domain/audit-log/audit-log.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../event-sourcing/deciding/command-handler.js';
 import type { SharedDeps } from '../shared/deps.js';
 
 /** Begins another origin of the audit log. Returns the id of the restart. */

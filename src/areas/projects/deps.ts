@@ -2,7 +2,7 @@ import type { ProjectReader } from '../../../projections/projects/projects/reade
 import type { MemberReader } from '../../../projections/projects/members/reader.js';
 import type { InvitationReader } from '../../../projections/projects/invitations/reader.js';
 import type { ApiKeyReader } from '../../../projections/projects/api-keys/reader.js';
-import type { RateLimit } from '../../security/rates/gcra.js';
+import type { RateLimit } from '../../security/rates/rate-limit.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { AccountDeps } from '../accounts/deps.js';
 

@@ -1,8 +1,8 @@
 import type { ShareReader } from '../../../projections/shares/shares/reader.js';
 import type { ShareAccessReader } from '../../../projections/shares/share-accesses/reader.js';
-import type { ShareSessions } from '../../keys/codes/share-sessions.js';
+import type { ShareSessions } from '../../keys/codes/mac-tokens.js';
 import type { Passwords } from '../../security/passwords/passwords.js';
-import type { RateLimit } from '../../security/rates/gcra.js';
+import type { RateLimit } from '../../security/rates/rate-limit.js';
 import type { LimitName } from '../../security/rates/limits.js';
 import type { AssetDeps } from '../assets/deps.js';
 

@@ -108,9 +108,7 @@ export function addAuditCommands(program: Command): void {
 /** The verifier reads its options itself, so that both ways of calling it are the same. */
 async function verifyWith(args: readonly string[]): Promise<void> {
   const { runVerifier } = await import('../../areas/audit/verify.js');
-  process.exitCode = await runVerifier(args, (line) => {
-    process.stdout.write(`${line}\n`);
-  });
+  process.exitCode = await runVerifier(args, (line) => process.stdout.write(`${line}\n`));
 }
 
 async function exportInto(folder: string, ask: Ask): Promise<OperatorReply> {

@@ -83,9 +83,7 @@ export async function openKeys(deps: {
     load: () => loadKeys({ settings: settings(), keyFile: keyFile ?? config.keysFile ?? null }),
     clock,
     onReload,
-    onProblem: (problem) => {
-      log.logger.error({ problem }, 'the keys were not read again');
-    },
+    onProblem: (problem) => log.logger.error({ problem }, 'the keys were not read again'),
   });
   return { keyRings, keyFile, settings };
 }

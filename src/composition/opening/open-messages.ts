@@ -1,5 +1,5 @@
 import { type Config, ConfigProblem } from '../../config/config.js';
-import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoint.js';
+import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/bucket.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { makeAllowedAddress } from '../../outgoing/addresses.js';
@@ -8,8 +8,7 @@ import { makeWebhookCounters } from '../../observing/webhook-metrics.js';
 import { makeDeliveryRecords } from '../../webhooks/delivery-records.js';
 import { makeWebhookAdmin } from '../../webhooks/webhook-admin.js';
 import { type MailOutbox, makeMailOutbox } from '../../mail/mail-outbox.js';
-import { sentenceOf } from '../starting.js';
-import { levelOf } from './store-reports.js';
+import type { NoteRetry } from './store-reports.js';
 import type { Log } from '../../log.js';
 import { type Mailer, makeLogMailer, makeMailer } from '../../mail/mailer.js';
 import { parseSmtpUrl } from '../../mail/smtp-url.js';
@@ -21,9 +20,7 @@ import { parseSmtpUrl } from '../../mail/smtp-url.js';
 export function openMailer(config: Config, { logger }: Log): Mailer | null {
   if (!config.mailConfigured) return null;
   if (config.mailsToLog) {
-    return makeLogMailer((mail) => {
-      logger.info(mail, 'a mail, logged instead of sent');
-    });
+    return makeLogMailer((mail) => logger.info(mail, 'a mail, logged instead of sent'));
   }
   const server = parseSmtpUrl(config.secret('SMTP_URL') ?? '');
   if (server === null) throw new ConfigProblem('SMTP_URL is not what it was at the start');
@@ -34,25 +31,18 @@ export function openMailer(config: Config, { logger }: Log): Mailer | null {
 export function openMails({
   config,
   log,
-  availability,
+  noteRetry,
   ...deps
 }: Omit<Parameters<typeof makeMailOutbox>[0], 'waits' | 'onRetry' | 'onGivenUp'> & {
   readonly config: Config;
   readonly log: Log;
-  readonly availability: Parameters<typeof levelOf>[0];
+  readonly noteRetry: NoteRetry;
 }): MailOutbox {
   return makeMailOutbox({
     ...deps,
     waits: config.mailWaits,
-    onRetry: (mail, error) => {
-      log.logger[levelOf(availability, error)](
-        { ...mail, error: sentenceOf(error) },
-        'a mail waits; it is tried again',
-      );
-    },
-    onGivenUp: (mail, error) => {
-      log.logger.warn({ ...mail, error: error.message }, 'a mail was given up');
-    },
+    onRetry: (mail, error) => noteRetry('a mail waits; it is tried again', error, mail),
+    onGivenUp: (mail, error) => log.logger.warn({ ...mail, error: error.message }, 'a mail was given up'),
   });
 }
 

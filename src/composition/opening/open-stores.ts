@@ -76,16 +76,12 @@ export async function openStores(deps: {
   throw failure;
 
   async function openServerDocuments(url: string): Promise<Documents> {
-    const onWarning = (sentence: string): void => {
-      logger.warn(sentence);
-    };
+    const onWarning = (sentence: string): void => logger.warn(sentence);
     const { isUnreachable, openMongoDbStores } = await import('../../stores/mongodb/open-mongodb-stores.js');
     const { availability } = links.state;
     const noted = new AbortController();
     clock.sleep(noteWaitAfterMs, noted.signal).then(
-      () => {
-        availability.unanswered();
-      },
+      () => availability.unanswered(),
       () => undefined,
     );
     try {

@@ -7,7 +7,7 @@ import { checkConnections } from './connections.js';
 import { noteAvailability, noteReturned, observeStore } from '../../observing/stores/observed-store.js';
 import { makeStoreMetrics } from '../../observing/stores/store-metrics.js';
 import { type Stores, openStores } from './open-stores.js';
-import { type StoreLinks, distinctLinks, makeStoreLinks } from './store-reports.js';
+import { type StoreLinks, distinctLinks, makeStoreLinks, makeNoteRetry } from './store-reports.js';
 import { statSync } from 'node:fs';
 
 /** Write permission of the group and of others. */
@@ -45,9 +45,6 @@ export interface StoreOptions {
   readonly onFatal?: (error: Error) => void;
 }
 
-/** The stores, and what their calls show. */
-export type WatchedStores = Awaited<ReturnType<typeof openWatchedStores>>;
-
 /**
  * Opens the configured stores, or takes those of the caller, and lets their calls report whether they answer.
  * @throws ConfigProblem, KeyProblem, StoreUnavailable, StoreDamaged with a sentence that says what to do
@@ -60,9 +57,7 @@ export async function openWatchedStores(
   const { links = makeStoreLinks(config, clock), waiting } = options;
   const onFatal =
     options.onFatal ??
-    ((error: Error): void => {
-      logger.fatal({ error: error.message }, 'a store cannot be used any more');
-    });
+    ((error: Error): void => logger.fatal({ error: error.message }, 'a store cannot be used any more'));
   requirePrivateDirectory(config.dataDirectory);
   if (config.eventStoreDbUrl !== undefined || config.mongoDbUrl !== undefined) {
     // This check reports missing keys at once, even while a server is unavailable.
@@ -109,6 +104,7 @@ export async function openWatchedStores(
     links,
     /** Whether each store answers, as the calls of this process show. */
     availability,
+    noteRetry: makeNoteRetry(logger, availability),
     /** The sleep of loops that retry: it also ends when a store answers again. */
     sleepUntilRetry: makeWakefulSleep(
       clock,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StorageDeps } from '../../areas/storages/deps.js';
-import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/endpoint.js';
+import { makeAllowedAddresses } from '../../areas/storages/domain/bucket/bucket.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { makeSetBucketCors } from '../../areas/storages/bucket/probing/bucket-cors.js';
 import { makeDeleteObject } from '../../areas/storages/bucket/objects/call-bucket.js';

@@ -3,7 +3,7 @@ import { type Availability, makeAvailability } from '../../observing/stores/avai
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoreLink, StoreReport } from '../../observing/stores/store-watch.js';
 import { type Print, sentenceOf } from '../starting.js';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { SteadyClock } from '../../kit/time/clock.js';
 import type { Config } from '../../config/config.js';
 import { type LogReads, makeLogReads } from '../../observing/stores/store-metrics.js';
 
@@ -16,11 +16,11 @@ export interface StoreLinks {
 
 export function makeStoreLinks(
   { eventStoreDbUrl, mongoDbUrl }: Pick<Config, 'eventStoreDbUrl' | 'mongoDbUrl'>,
-  clock: Pick<Clock, 'now'>,
+  clock: SteadyClock,
 ): StoreLinks {
   const link = (name: string): StoreLink => ({
     name,
-    availability: makeAvailability(() => steadyMsOf(clock)),
+    availability: makeAvailability(() => clock.steadyMs()),
   });
   const logName =
     eventStoreDbUrl === undefined ? 'the event store' : `EventStoreDB at ${hostsOf(eventStoreDbUrl)}`;
@@ -71,18 +71,28 @@ export function makeReportStore(deps: {
   };
 }
 
-/**
- * Returns the level of the line about a failed attempt that is repeated. While a store is away the line about the store
- * tells operators all of it, and each reader, view and reaction would add one for each attempt.
- */
-export function levelOf(
-  availability: Readonly<Record<string, Pick<Availability, 'awaySinceMs' | 'isSuspect'>>>,
+/** Logs a failed attempt that is repeated. @param fields the further fields of the line */
+export type NoteRetry = (
+  sentence: string,
   error: unknown,
-): 'debug' | 'warn' {
-  const isAway = Object.values(availability).some(
-    (store) => store.awaySinceMs() !== null || store.isSuspect(),
-  );
-  return isAway && error instanceof StoreUnavailable ? 'debug' : 'warn';
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+/**
+ * Makes what logs failed attempts. While a store is away the line about the store tells operators all of it, and each reader,
+ * view and reaction would add one for each attempt, so those lines are of the level debug.
+ */
+export function makeNoteRetry(
+  logger: Logger,
+  availability: Readonly<Record<string, Pick<Availability, 'awaySinceMs' | 'isSuspect'>>>,
+): NoteRetry {
+  return (sentence, error, fields) => {
+    const isAway = Object.values(availability).some(
+      (store) => store.awaySinceMs() !== null || store.isSuspect(),
+    );
+    const level = isAway && error instanceof StoreUnavailable ? 'debug' : 'warn';
+    logger[level]({ ...fields, error: sentenceOf(error) }, sentence);
+  };
 }
 
 /** Words of the drivers that hide a mistake in the settings, and what they mean. */

@@ -28,8 +28,7 @@ import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { projections } from '../../../projections/index.js';
 import type { Stores } from '../opening/open-stores.js';
-import { levelOf } from '../opening/store-reports.js';
-import type { WatchedStores } from '../opening/open-watched-stores.js';
+import type { NoteRetry } from '../opening/store-reports.js';
 import { sentenceOf } from '../starting.js';
 
 /** The audit log of a process: src/areas/audit/README.md#audit-log. */
@@ -50,7 +49,7 @@ export async function openAudit(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly availability: WatchedStores['availability'];
+  readonly noteRetry: NoteRetry;
   readonly sleepUntilRetry: Clock['sleep'];
 }) {
   const { config, stores, keys, random } = deps;
@@ -61,8 +60,7 @@ export async function openAudit(deps: {
   // The loops of the audit log retry, and measure no time limit by a sleep.
   const clock: Clock = { ...deps.clock, sleep: deps.sleepUntilRetry };
   const onRetry = (error: Error, attempt: number): void => {
-    const level = levelOf(deps.availability, error);
-    logger[level]({ error: sentenceOf(error), attempt }, 'the audit log waits');
+    deps.noteRetry('the audit log waits', error, { attempt });
   };
   const onDefect = (error: unknown): void => {
     logger.error({ error: sentenceOf(error) }, 'the audit log failed');
@@ -75,9 +73,7 @@ export async function openAudit(deps: {
       logger.error({ kind, problem: reason }, 'the audit log is not sequenced any further');
     },
   });
-  const tileMissing = (): void => {
-    log.tileMissing();
-  };
+  const tileMissing = (): void => log.tileMissing();
   const tree = makeTreeReader(tiles, tileMissing);
   const resources = makeLogResources({ eventStore, tree });
   const pages = makePages({ tiles, resources, onMissing: tileMissing });
@@ -161,9 +157,7 @@ export async function runAudit(
   });
   await log
     .run(signal, () => feeder.isOwner())
-    .catch((error: unknown) => {
-      logger.error({ error: sentenceOf(error) }, 'the audit log stopped');
-    });
+    .catch((error: unknown) => logger.error({ error: sentenceOf(error) }, 'the audit log stopped'));
 }
 
 /** The operator has chosen the addresses, which may be private. */

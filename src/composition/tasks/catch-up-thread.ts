@@ -45,9 +45,7 @@ async function feed(
     targets,
     {
       isEnding,
-      onQuarantined: (collection, stream) => {
-        report({ kind: 'quarantined', collection, stream });
-      },
+      onQuarantined: (collection, stream) => report({ kind: 'quarantined', collection, stream }),
     },
   );
 }

@@ -84,9 +84,7 @@ export async function catchUpInThreads(
     })),
     memory,
   };
-  const end = (): void => {
-    Atomics.store(memory, shared.ending, 1);
-  };
+  const end = () => Atomics.store(memory, shared.ending, 1);
   options.signal.addEventListener('abort', end, { once: true });
   try {
     const threads = Math.min(threadsMax, availableParallelism(), groups.length);
@@ -106,9 +104,7 @@ export async function catchUpInThreads(
         else resolve();
       });
       worker.once('error', reject);
-      worker.once('exit', () => {
-        reject(new Error('a thread that feeds views ended without a report'));
-      });
+      worker.once('exit', () => reject(new Error('a thread that feeds views ended without a report')));
     });
   }
 }

@@ -1,6 +1,4 @@
-import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
-import { levelOf } from '../opening/store-reports.js';
 import { makeMailReviews } from '../../areas/payments/commands/deciding/mail-reviews.js';
 import { systemContext } from './shared-tasks.js';
 
@@ -9,32 +7,24 @@ const lookMs = 60_000;
 
 /** Runs what one of the processes does once a day, until the signal aborts. */
 export async function runDailyTasks(services: Services, signal: AbortSignal): Promise<void> {
-  const { clock, availability, log } = services;
-  const { logger } = log;
+  const { clock, noteRetry } = services;
   const mailReviews = reviewMailsOf(services);
   await Promise.all([
     repeat(
       () => reconcile(services),
-      (level, error) => {
-        logger[level]({ error }, 'the reconciliation with a payment platform failed; retrying');
-      },
+      (error) => noteRetry('the reconciliation with a payment platform failed; retrying', error),
     ),
     mailReviews === null
       ? undefined
-      : repeat(mailReviews, (level, error) => {
-          logger[level]({ error }, 'the mail to operators was not requested; it is tried again');
+      : repeat(mailReviews, (error) => {
+          noteRetry('the mail to operators was not requested; it is tried again', error);
         }),
   ]);
 
   /** A failure is a line in the log, and the next look tries again. */
-  async function repeat(
-    look: () => Promise<void>,
-    onFailed: (level: ReturnType<typeof levelOf>, sentence: string) => void,
-  ): Promise<void> {
+  async function repeat(look: () => Promise<void>, onFailed: (error: unknown) => void): Promise<void> {
     while (!signal.aborted) {
-      await look().catch((error: unknown) => {
-        onFailed(levelOf(availability, error), sentenceOf(error));
-      });
+      await look().catch(onFailed);
       // The abort ends the wait.
       await clock.sleep(lookMs, signal).catch(() => undefined);
     }

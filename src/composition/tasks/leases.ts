@@ -11,9 +11,7 @@ import {
   makeLeaseWatch,
   makeSoleLease,
 } from '../../event-sourcing/feeding/consumers/lease.js';
-import type { Log } from '../../log.js';
-import { sentenceOf } from '../starting.js';
-import { levelOf } from '../opening/store-reports.js';
+import type { NoteRetry } from '../opening/store-reports.js';
 
 /** The leases of this process: src/event-sourcing/feeding/README.md#the-lease. */
 export type Leases = ReturnType<typeof openLeases>;
@@ -23,15 +21,11 @@ export function openLeases(deps: {
   readonly config: Pick<Config, 'mongoDbUrl'>;
   readonly stateStore: StateStore;
   readonly clock: Clock;
-  readonly log: Log;
-  readonly availability: Parameters<typeof levelOf>[0];
+  readonly noteRetry: NoteRetry;
 }) {
-  const { log, availability } = deps;
   // Operators read the id in `stowage projection list`.
   const id = `${hostname().slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`;
-  const onRetry = (error: unknown): void => {
-    log.logger[levelOf(availability, error)]({ error: sentenceOf(error) }, 'could not renew or read a lease');
-  };
+  const onRetry = (error: unknown): void => deps.noteRetry('could not renew or read a lease', error);
   const make = (keyOf: (consumers: readonly string[]) => string): Lease =>
     // A process owns embedded stores alone.
     deps.config.mongoDbUrl === undefined ? makeSoleLease(id) : makeLease({ ...deps, id, keyOf, onRetry });

@@ -35,14 +35,7 @@ import type { Services } from '../services.js';
 import { endsProcess } from '../../event-sourcing/ports/errors.js';
 import { type ReactionRunner, startReactions } from '../../event-sourcing/effects/reaction-runner.js';
 import { sentenceOf } from '../starting.js';
-import { levelOf } from '../opening/store-reports.js';
-import {
-  makeAddressChangeCodes,
-  makeAddressRevertCodes,
-  makeLoginCodes,
-  makeStrongLoginCodes,
-  makeVerificationCodes,
-} from '../../keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../keys/codes/login-codes.js';
 import { mailEmailVerifications } from '../../areas/accounts/commands/email/email-verification.js';
 import { mailMemberNotices } from '../../areas/projects/commands/member-messages.js';
 import { mailLoginCodes } from '../../areas/accounts/commands/signing-in/login-codes.js';
@@ -62,11 +55,7 @@ function makeMailReactions(services: Services): readonly AnyReaction[] {
     ...readers,
     mails,
     publicUrl: config.publicUrl,
-    loginCodes: makeLoginCodes(keyRings.code),
-    strongLoginCodes: makeStrongLoginCodes(keyRings.code),
-    addressChangeCodes: makeAddressChangeCodes(keyRings.code),
-    verificationCodes: makeVerificationCodes(keyRings.code),
-    addressRevertCodes: makeAddressRevertCodes(keyRings.code),
+    ...makeMailedCodes(keyRings.code),
   };
   return [
     mailEmailVerifications(deps),
@@ -97,8 +86,7 @@ export function bringUpReactions(
   const deps = { ...services, stateStore, lease, holder: services.leases.feeder.id };
   return startReactions(deps, makeReactions(services, runner), {
     onRetry: (reaction, error, failures) => {
-      const level = levelOf(services.availability, error);
-      logger[level]({ reaction, error: sentenceOf(error), failures }, 'a reaction failed; trying again');
+      services.noteRetry('a reaction failed; trying again', error, { reaction, failures });
     },
     onQuarantined: (reaction, { event, reason }) => {
       logger.error({ reaction, ...event, error: reason }, 'a reaction has quarantined an event');

@@ -8,7 +8,6 @@ import { pruneViews } from '../../event-sourcing/views/generations/prune-views.j
 import { catchUpInThreads } from './catch-up.js';
 import { type Print, sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
-import { levelOf } from '../opening/store-reports.js';
 
 const quarantinedMessage = 'a view has quarantined a stream';
 
@@ -41,8 +40,7 @@ export async function bringUpProjections(
         { ...services, clock, lease: services.leases.feeder },
         {
           onRetry: (collection, error) => {
-            const level = levelOf(services.availability, error);
-            logger[level]({ collection, error: error.message }, 'a projection waits for its stores');
+            services.noteRetry('a projection waits for its stores', error, { collection });
           },
           onStopped: (collection, error) => {
             const reason = sentenceOf(error);
@@ -63,8 +61,7 @@ export async function bringUpProjections(
       return runner;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      const level = levelOf(services.availability, error);
-      logger[level]({ error: error.message, attempt }, 'waiting for the stores');
+      services.noteRetry('waiting for the stores', error, { attempt });
       const waitMs = backoff(attempt, services.random, { first: 250, cap: 5_000 });
       // An aborted sleep ends the loop.
       await services.sleepUntilRetry(waitMs, signal).catch(() => undefined);

@@ -5,13 +5,11 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
 import { makeProbe, proberName, startProber } from '../../areas/nodes/prober/prober.js';
-import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
-import { levelOf } from '../opening/store-reports.js';
 
 type TaskServices = Pick<
   Services,
-  'config' | 'handler' | 'commands' | 'stores' | 'readers' | 'clock' | 'leases' | 'log' | 'availability'
+  'config' | 'handler' | 'commands' | 'stores' | 'readers' | 'clock' | 'leases' | 'log' | 'noteRetry'
 >;
 
 const silenceName = 'node-silence';
@@ -27,9 +25,7 @@ export function startSharedTasks(services: TaskServices): readonly Task[] {
     nodes: readers.nodes,
     reportNodeCheck: commands.reportNodeCheck,
     probe: makeProbe(nodeProber),
-    onLate: (turns) => {
-      log.logger.warn({ turns }, 'nodes are probed late: too many of them do not answer');
-    },
+    onLate: (turns) => log.logger.warn({ turns }, 'nodes are probed late: too many of them do not answer'),
   });
   return [silence, prober];
 }
@@ -45,15 +41,12 @@ function startSilenceWatch(services: TaskServices): Task {
   );
 }
 
-function taskDeps({ leases, clock, log, availability }: TaskServices, name: string) {
+function taskDeps({ leases, clock, noteRetry }: TaskServices, name: string) {
   return {
     ...{ lease: leases.task(name), clock },
     newContext: () => systemContext(name, clock),
     onRetry: (task: string, error: unknown): void => {
-      log.logger[levelOf(availability, error)](
-        { task, error: sentenceOf(error) },
-        'a task failed; trying again',
-      );
+      noteRetry('a task failed; trying again', error, { task });
     },
   };
 }

@@ -1,7 +1,6 @@
 import { type WebhookRunner, startWebhooks } from '../../webhooks/webhook-runner.js';
 import { sentenceOf } from '../starting.js';
 import type { Services } from '../services.js';
-import { levelOf } from '../opening/store-reports.js';
 import { reactionConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import { runConsumers } from '../../event-sourcing/feeding/consumers/run-consumers.js';
 
@@ -30,17 +29,13 @@ export function bringUpMails({
         },
       },
     ],
-    (_, error) => {
-      log.logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped');
-    },
+    (_, error) => log.logger.error({ reaction, error: sentenceOf(error) }, 'a reaction stopped'),
   );
 
   function deliver(signal: AbortSignal) {
     const close = outbox.open(lane);
     const done = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => {
-        resolve(close());
-      });
+      signal.addEventListener('abort', () => resolve(close()));
     });
     return { done, status: () => ({ state: 'running' }) };
   }
@@ -49,12 +44,11 @@ export function bringUpMails({
 /** Starts the deliveries of the endpoints while this process is the owner of the lease. They need no view. */
 export function bringUpWebhooks(services: Services): WebhookRunner {
   const { logger } = services.log;
-  const { webhooks, availability } = services;
+  const { webhooks } = services;
   const { records, http, counters } = webhooks;
   return startWebhooks({ ...services, records, http, lease: services.leases.feeder }, webhooks.endpoints, {
     onRetry: (endpoint, error, failures) => {
-      const level = levelOf(availability, error);
-      logger[level]({ endpoint, error: sentenceOf(error), failures }, 'a webhook waits for a store');
+      services.noteRetry('a webhook waits for a store', error, { endpoint, failures });
     },
     onOutcome: counters.attempted,
     onGivenUp: (endpoint, { stream, revision, type, reason }) => {
@@ -64,12 +58,8 @@ export function bringUpWebhooks(services: Services): WebhookRunner {
     onOtherLog: (endpoint, problem) => {
       logger.error({ endpoint, problem }, 'a webhook goes on at the end of a log that it has not followed');
     },
-    onStopped: (endpoint, error) => {
-      logger.error({ endpoint, error: sentenceOf(error) }, 'a webhook stopped');
-    },
-    onGone: (endpoint) => {
-      logger.error({ endpoint }, 'a webhook got 410 Gone and stops until the next start');
-    },
+    onStopped: (endpoint, error) => logger.error({ endpoint, error: sentenceOf(error) }, 'a webhook stopped'),
+    onGone: (endpoint) => logger.error({ endpoint }, 'a webhook got 410 Gone and stops until the next start'),
     onDropped: (endpoint) => {
       logger.info({ endpoint }, 'the deliveries of a webhook that no setting names were dropped');
     },

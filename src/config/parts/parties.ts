@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Mailbox } from '../../mail/errors.js';
+import type { Mailbox } from '../../mail/mailer.js';
 import { listProblems } from '../../validation/field-problems.js';
 import { fieldProblems } from '../../validation/zod-problems.js';
 import { type Plan, builtInPlans, plans as plansSchema } from '../../areas/payments/domain/order/plans.js';

@@ -1,5 +1,5 @@
 import type { RequestProgress } from '../ports/command-context.js';
-import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import type { NewEvent, Position } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
 import type { AppendOptions, Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
@@ -23,12 +23,12 @@ export async function retryRead<Result>(
   read: () => Promise<Result>,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Promise<Result> {
-  const startedMs = steadyMsOf(clock);
+  const startedMs = clock.steadyMs();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await read();
     } catch (error) {
-      const isOver = attempt >= attemptsMax || steadyMsOf(clock) - startedMs >= readsMs;
+      const isOver = attempt >= attemptsMax || clock.steadyMs() - startedMs >= readsMs;
       if (isOver || !(error instanceof StoreUnavailable)) throw error;
     }
     await clock.sleep(pauseBefore(attempt, random));
@@ -75,14 +75,14 @@ export async function appendDurably(
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
   const revision = from + BigInt(events.length - 1);
-  const startedMs = steadyMsOf(clock);
+  const startedMs = clock.steadyMs();
   let unknown: OutcomeUnknown | undefined;
   request.appending();
   try {
     for (let attempt = 1; ; attempt += 1) {
       const tried = await tryOnce();
       if (!(tried instanceof StoreUnavailable)) return { revision, position: tried };
-      const spentMs = steadyMsOf(clock) - startedMs;
+      const spentMs = clock.steadyMs() - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
     }

@@ -1,9 +1,11 @@
 import type { CommandContext } from '../ports/command-context.js';
-import type { DomainEvent, Position, Recorded } from '../ports/domain-event.js';
+import type { DomainEvent, Position, Recorded, NewEvent } from '../ports/domain-event.js';
 import type { FurtherAppend } from '../ports/event-store.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
 import { PreconditionFailed } from '../ports/errors.js';
 import type { EventCodec } from '../ports/event-codec.js';
+import { hash } from 'node:crypto';
+import { parse, v7 } from 'uuid';
 
 /** An event as `evolve` sees it. `recordedAt` is the store's time, for rules on which several processes must agree. */
 export type Evolving<Event extends DomainEvent> = Recorded<Event> & { readonly recordedAt: Date };
@@ -122,4 +124,104 @@ export interface CommandHandler {
     context: CommandContext,
     options?: HandleOptions<State>,
   ): Promise<Handled<Event>>;
+}
+
+/** An aggregate that names its streams as targets of commands. */
+interface AddressedAggregate<State, Command, Event extends DomainEvent> extends Aggregate<
+  State,
+  Command,
+  Event
+> {
+  /** Names the stream with this id. */
+  readonly at: (id: string) => { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string };
+}
+
+/** Joins the events of an aggregate and its decisions. */
+export function defineAggregate<State, Command, Event extends DomainEvent>(
+  { category, codec }: Pick<Aggregate<State, Command, Event>, 'category' | 'codec'>,
+  decider: Aggregate<State, Command, Event>['decider'],
+): AddressedAggregate<State, Command, Event> {
+  const aggregate = { category, codec, decider };
+  return { ...aggregate, at: (id) => ({ aggregate, id }) };
+}
+
+/** How each command is decided, by its type. A type that is left out does not compile. */
+export type Decisions<Command extends { readonly type: string }, State, Event> = {
+  readonly [Type in Command['type']]: (
+    command: Extract<Command, { readonly type: Type }>,
+    state: State,
+  ) => readonly Event[];
+};
+
+/** Makes what decides on commands of one kind of state. */
+export function decideBy<Command extends { readonly type: string }, State, Event>(
+  decisions: Decisions<Command, State, Event>,
+) {
+  // Each decision gets the commands of its type.
+  const byType = decisions as Readonly<Record<string, (command: never, state: State) => readonly Event[]>>;
+  return (command: Command, state: State): readonly Event[] => {
+    const decide = byType[command.type];
+    if (decide === undefined) throw new Error(`no decision on ${command.type}`);
+    return decide(command as never, state);
+  };
+}
+
+/** Makes decisions on every state of those on the state that `narrow` returns. */
+export function narrowed<Command extends { readonly type: string }, State, Narrow, Event>(
+  decisions: Decisions<Command, Narrow, Event>,
+  narrow: (state: State, command: Command) => Narrow,
+): Decisions<Command, State, Event> {
+  const decide = decideBy(decisions);
+  const decideNarrowed = (command: Command, state: State) => decide(command, narrow(state, command));
+  const entries = Object.keys(decisions).map((type) => [type, decideNarrowed]);
+  return Object.fromEntries(entries) as Decisions<Command, State, Event>;
+}
+
+/** The namespace of our event ids (RFC 9562, section 5.5). It never changes: a repeated command must make equal ids. */
+const eventNamespace = Buffer.from(parse('6f1c1f5e-9a83-4c0f-9f8e-0c6d6a3b7a51'));
+
+/**
+ * Returns the UUIDv5 of the `index`-th event that a command appends to a stream. A repeated command makes the same. With
+ * other content, for example values that it sealed again, it makes another: the store recognises a repeated append by
+ * its ids alone, and would acknowledge content that is not in the log.
+ */
+export function eventId(
+  commandId: string,
+  stream: string,
+  index: number,
+  { type, data }: Pick<NewEvent, 'type' | 'data'>,
+): string {
+  return derivedUuid(`${commandId}/${stream}/${index}/${type}/${JSON.stringify(data)}`);
+}
+
+/** Returns the UUIDv5 of the command that appends a reaction's outcome: the same in every process and attempt. */
+export function reactionCommandId(causeId: string, reaction: string): string {
+  return derivedUuid(`${causeId}/${reaction}`);
+}
+
+/**
+ * Returns the context of one step of a command that appends to one stream more than once. The step's command id derives
+ * from the command's, so that no two events share an id.
+ */
+export function stepContext(context: CommandContext, step: string): CommandContext {
+  return { ...context, commandId: derivedUuid(`${context.commandId}/${step}`) };
+}
+
+/**
+ * Returns the id of a resource that a command makes: a UUIDv7 (RFC 9562, section 5.7) of the command's time. Its random
+ * bits derive from command id and label, so a repeated command makes the same. `label` separates several resources.
+ */
+export function derivedId(context: Pick<CommandContext, 'commandId' | 'time'>, label: string): string {
+  const random = hash('sha256', `${context.commandId}/${label}`, 'buffer').subarray(0, 16);
+  return v7({ msecs: context.time.getTime(), random, seq: random.readUInt32BE(6) });
+}
+
+/** Returns a UUIDv5 (RFC 9562, section 5.5). Every event needs one or two; the library's function is much slower. */
+function derivedUuid(name: string): string {
+  const bytes = Buffer.allocUnsafe(eventNamespace.length + Buffer.byteLength(name));
+  bytes.write(name, eventNamespace.copy(bytes));
+  const digits = hash('sha1', bytes);
+  const variant = ((Number.parseInt(digits.charAt(16), 16) & 0b0011) | 0b1000).toString(16);
+  const [low, mid, high] = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(13, 16)];
+  return `${low}-${mid}-5${high}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }

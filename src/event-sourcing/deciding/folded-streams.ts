@@ -1,12 +1,11 @@
 import type { Aggregate, Evolving, Load } from './command-handler.js';
-import type { DocumentWriter } from '../views/document-writer.js';
+import type { DocumentWriter } from '../views/views.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import { type EventStore, maxEventBytes } from '../ports/event-store.js';
-import { evolveDecoded, evolveDocument } from '../views/fold-documents.js';
+import { evolveDocument } from '../views/projection.js';
 import { makeLru, makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
 import { eventBytes, readStream } from '../feeding/read-log.js';
-import type { StoredDocument } from '../ports/read-model-store.js';
-import { assertDocumentFits, maxDocumentBytes } from '../ports/document-size.js';
+import { type StoredDocument, assertDocumentFits, maxDocumentBytes } from '../ports/read-model-store.js';
 
 /** A stream with its documents after the events that a command would append. */
 interface Grown {
@@ -60,32 +59,8 @@ interface Extended<State> extends Folded<State> {
   readonly dependsOnTime: boolean;
 }
 
-/** The folded streams of a process, cached by revision. The cache holds only events that the log contains. */
-interface FoldedStreams {
-  /** Reads the events after the cached revision, folds them and caches the fold. */
-  latest<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-  ): Promise<Folded<State>>;
-  /** Returns the state that `load` decides on without a read; null when it needs a read. */
-  cached<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-    load: Load,
-  ): Folded<State> | null;
-  /** Folds events that are appended next. */
-  extended<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-    before: Folded<State>,
-    events: readonly Encoded<Event>[],
-  ): Extended<State>;
-  /**
-   * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
-   * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
-   * that depends on the recorded time of an event is not cached.
-   */
-  keep(stream: string, after: Extended<unknown>): void;
-}
-
 /**
+ * Makes the folded streams of a process, cached by revision. The cache holds only events that the log contains.
  * @param deps.streamsMax streams in the cache
  * @param deps.bytesMax the bytes of their states and documents, about
  */
@@ -99,7 +74,7 @@ export function makeFoldedStreams({
   readonly documentWriter: Pick<DocumentWriter, 'viewsOf'>;
   readonly streamsMax: number;
   readonly bytesMax: number;
-}): FoldedStreams {
+}) {
   // By stream. A stream belongs to one aggregate, so the cast in `find` is safe.
   const cache = makeSizedLru<Folded<unknown>>({
     ...{ entriesMax: streamsMax, bytesMax },
@@ -108,6 +83,7 @@ export function makeFoldedStreams({
 
   return { latest, cached, extended, keep };
 
+  /** Reads the events after the cached revision, folds them and caches the fold. */
   async function latest<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
   ): Promise<Folded<State>> {
@@ -127,6 +103,7 @@ export function makeFoldedStreams({
     }
   }
 
+  /** Returns the state that `load` decides on without a read; null when it needs a read. */
   function cached<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
     load: Load,
@@ -141,6 +118,7 @@ export function makeFoldedStreams({
     return (cache.get(stream) as Folded<State> | undefined) ?? null;
   }
 
+  /** Folds events that are appended next. */
   function extended<State, Command, Event extends DomainEvent>(
     { aggregate, stream }: Target<State, Command, Event>,
     before: Folded<State>,
@@ -167,7 +145,7 @@ export function makeFoldedStreams({
     });
     for (const event of evolving) {
       for (const view of views) {
-        documents.set(view.name, evolveDecoded(view, documents.get(view.name) ?? null, event));
+        documents.set(view.name, evolveDocument(view, documents.get(view.name) ?? null, event));
       }
     }
     const state = evolving.reduce(aggregate.decider.evolve, before.state);
@@ -175,6 +153,11 @@ export function makeFoldedStreams({
     return { state, revision, documents, bytes, dependsOnTime: timesUsed > 0 };
   }
 
+  /**
+   * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
+   * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
+   * that depends on the recorded time of an event is not cached.
+   */
   function keep(stream: string, { dependsOnTime, ...folded }: Extended<unknown>): void {
     if (!dependsOnTime) store(stream, folded);
   }
@@ -190,7 +173,7 @@ export function makeFoldedStreams({
       const document = documents.get(view.name) ?? null;
       // A view mostly shares the aggregate's codec: decode once.
       const isDecoded = Object.is(view.codec, codec);
-      const next = isDecoded ? evolveDecoded(view, document, event) : evolveDocument(view, document, stored);
+      const next = evolveDocument(view, document, isDecoded ? event : view.codec.decode(stored));
       documents.set(view.name, next);
     }
     const bytes = before.bytes + eventBytes({ data: stored.data });

@@ -1,9 +1,15 @@
-import { type CommandHandler, type HandleOptions, type Handled, requireRevision } from './command-handler.js';
+import {
+  type CommandHandler,
+  type HandleOptions,
+  type Handled,
+  requireRevision,
+  eventId,
+} from './command-handler.js';
 import { type AppendLimits, appendDurably, defaultAppendLimits, retryRead } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandContext } from '../ports/command-context.js';
 import { type DomainEvent, type Position, streamName } from '../ports/domain-event.js';
-import type { DocumentWriter } from '../views/document-writer.js';
+import type { DocumentWriter } from '../views/views.js';
 import {
   CommandRejected,
   PreconditionFailed,
@@ -19,7 +25,6 @@ import {
   makeDocumentGuard,
   makeFoldedStreams,
 } from './folded-streams.js';
-import { eventId } from './ids.js';
 import { traceCommand } from '../../kit/trace.js';
 
 const attemptsMax = 20;

@@ -1,8 +1,9 @@
+import { recordsOf } from '../ports/state-store.js';
 import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import { makeSemaphore, type Semaphore } from '../../kit/semaphore.js';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
-import type { StateRecord, StateStore } from '../ports/state-store.js';
+import type { Clock } from '../../kit/time/clock.js';
+import type { StateStore } from '../ports/state-store.js';
 
 /** The fields of every record of the outbox, `outbox/<lane>/…` in the state store. A lane adds others. */
 const waitingSchema = z.looseObject({
@@ -39,14 +40,7 @@ export interface Lane {
 }
 
 /** The durable outbox: one loop delivers the records of all open lanes (src/event-sourcing/effects/README.md#outbox). */
-export interface Outbox {
-  /** Delivers the records of the lane. @returns a function that closes the lane and waits for its attempts */
-  open(lane: Lane): () => Promise<void>;
-  /** Attempts a record that was just written. Without it, the next look finds the record. */
-  wake(lane: string, key: string): void;
-  /** Returns null while the lane is closed. */
-  figures(lane: string): LaneFigures | null;
-}
+export type Outbox = ReturnType<typeof makeOutbox>;
 
 /** How an attempt begins. New records do not wait behind those whose attempts fail or hang. */
 type Way = 'written' | 'found';
@@ -72,7 +66,6 @@ const lookMs = 5_000;
 const lookAgainMs = 250;
 /** Looks take a fifth of the time at most: with very many records they are made less often. */
 const lookShare = 4;
-const pageSize = 200;
 /** Records that wait in memory for their attempt, at most. The others wait for a look. */
 const waitingMax: Readonly<Record<Way, number>> = { written: 32, found: 200 };
 const noFigures: LaneFigures = { records: 0, pending: 0, oldestAt: null };
@@ -81,7 +74,7 @@ export function makeOutbox(deps: {
   readonly stateStore: Pick<StateStore, 'list'>;
   readonly clock: Clock;
   readonly onRetry: (lane: string, error: unknown) => void;
-}): Outbox {
+}) {
   const { stateStore, clock, onRetry } = deps;
   const lanes = new Map<string, OpenLane>();
   let isRunning = false;
@@ -89,7 +82,8 @@ export function makeOutbox(deps: {
   let closing = new AbortController();
 
   return {
-    open: (given) => {
+    /** Delivers the records of the lane. @returns a function that closes the lane and waits for its attempts */
+    open: (given: Lane): (() => Promise<void>) => {
       const { written, found } = given.atOnce;
       const lane: OpenLane = {
         ...given,
@@ -104,11 +98,13 @@ export function makeOutbox(deps: {
       if (!isRunning) void run();
       return () => close(lane);
     },
-    wake: (name, key) => {
+    /** Attempts a record that was just written. Without it, the next look finds the record. */
+    wake: (name: string, key: string) => {
       const lane = lanes.get(name);
       if (lane !== undefined) start(lane, key, 'written');
     },
-    figures: (name) => lanes.get(name)?.figures ?? null,
+    /** Returns null while the lane is closed. */
+    figures: (name: string): LaneFigures | null => lanes.get(name)?.figures ?? null,
   };
 
   async function run(): Promise<void> {
@@ -118,16 +114,14 @@ export function makeOutbox(deps: {
       closing = new AbortController();
       const atMs = Math.min(...[...lanes.values()].map(({ lookAtMs }) => lookAtMs));
       // A lane was opened or closed, or wants an earlier look.
-      if (!(await rest(atMs - steadyMsOf(clock), waking.signal))) continue;
-      const startedMs = steadyMsOf(clock);
+      if (!(await rest(atMs - clock.steadyMs(), waking.signal))) continue;
+      const startedMs = clock.steadyMs();
       for (const lane of lanes.values()) {
         if (lane.lookAtMs > Math.max(atMs, startedMs)) continue;
         lane.lookAtMs = startedMs + lookMs;
-        await look(lane).catch((error: unknown) => {
-          onRetry(lane.name, error);
-        });
+        await look(lane).catch((error: unknown) => onRetry(lane.name, error));
       }
-      await rest(Math.max(lookAgainMs, (steadyMsOf(clock) - startedMs) * lookShare), closing.signal);
+      await rest(Math.max(lookAgainMs, (clock.steadyMs() - startedMs) * lookShare), closing.signal);
     }
     isRunning = false;
   }
@@ -140,7 +134,7 @@ export function makeOutbox(deps: {
 
   /** Brings the next look forward. */
   function plan(lane: OpenLane, inMs: number): void {
-    const atMs = steadyMsOf(clock) + inMs;
+    const atMs = clock.steadyMs() + inMs;
     if (atMs >= lane.lookAtMs) return;
     lane.lookAtMs = atMs;
     waking.abort();
@@ -151,7 +145,7 @@ export function makeOutbox(deps: {
     lane.isBehind = false;
     let seen = noFigures;
     const due: { readonly key: string; readonly dueMs: number }[] = [];
-    for await (const { key, value } of entries(`outbox/${lane.name}/`)) {
+    for await (const { key, value } of recordsOf(stateStore, `outbox/${lane.name}/`)) {
       const { not_before, since, pending = 1 } = waitingSchema.parse(value);
       const at = new Date(since);
       seen = {
@@ -175,16 +169,6 @@ export function makeOutbox(deps: {
     if (due.splice(waitingMax.found).length > 0) lane.isBehind = true;
   }
 
-  async function* entries(prefix: string): AsyncGenerator<StateRecord> {
-    for (let after: { readonly after?: string } = {}; ;) {
-      const page = await stateStore.list(prefix, { limit: pageSize, ...after });
-      yield* page;
-      const last = page.at(-1);
-      if (page.length < pageSize || last === undefined) return;
-      after = { after: last.key };
-    }
-  }
-
   function start(lane: OpenLane, key: string, way: Way): void {
     if (lane.isClosed) return;
     if (lane.serving.has(key)) {
@@ -198,9 +182,7 @@ export function makeOutbox(deps: {
     }
     const work = semaphore
       .run(() => attempt(lane, key))
-      .catch((error: unknown) => {
-        onRetry(lane.name, error);
-      })
+      .catch((error: unknown) => onRetry(lane.name, error))
       .finally(() => {
         lane.serving.delete(key);
         if (lane.again.delete(key)) start(lane, key, way);
@@ -210,16 +192,14 @@ export function makeOutbox(deps: {
   }
 
   async function attempt(lane: OpenLane, key: string): Promise<void> {
-    const nowMs = steadyMsOf(clock);
+    const nowMs = clock.steadyMs();
     const beginMs = Math.max(nowMs, lane.freeAtMs);
     lane.freeAtMs = beginMs + lane.spacingMs;
     await rest(beginMs - nowMs, lane.cutOff.signal);
     if (lane.isClosed) return;
     // A signal of the lane itself would gather the listeners of all attempts.
     const cut = new AbortController();
-    const end = (): void => {
-      cut.abort(lane.cutOff.signal.reason);
-    };
+    const end = (): void => cut.abort(lane.cutOff.signal.reason);
     lane.cutOff.signal.addEventListener('abort', end, { once: true });
     try {
       const dueAt = await lane.attempt(key, cut.signal);
@@ -238,9 +218,7 @@ export function makeOutbox(deps: {
     waking.abort();
     closing.abort();
     const ended = new AbortController();
-    const cut = (): void => {
-      lane.cutOff.abort(new Error('the attempt was cut off, because the process ends'));
-    };
+    const cut = (): void => lane.cutOff.abort(new Error('the attempt was cut off, because the process ends'));
     // An abort means that all attempts ended in time.
     clock.sleep(lane.graceMs, ended.signal).then(cut, () => undefined);
     await Promise.all(lane.serving.values());

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../ports/state-store.js';
 import { changeRecord } from '../ports/change-record.js';
 
@@ -40,7 +40,7 @@ export function makeClaims(
     /** @returns the claim, or when to try again because another process holds it @throws StoreUnavailable */
     take: async (eventId: string): Promise<Claim | { readonly heldUntilMs: number }> => {
       const key = `reaction/${reaction}/${eventId}`;
-      const [nowMs, takenAtMs] = [clock.now().getTime(), steadyMsOf(clock)];
+      const [nowMs, takenAtMs] = [clock.now().getTime(), clock.steadyMs()];
       const taken = await changeRecord(
         stateStore,
         { key, schema: claimSchema },

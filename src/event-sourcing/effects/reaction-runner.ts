@@ -1,6 +1,6 @@
 import type { Quarantined } from '../feeding/quarantine.js';
 import { reactionConsumer } from '../feeding/consumers/tasks.js';
-import { runConsumers } from '../feeding/consumers/run-consumers.js';
+import { runConsumers, type Consumers } from '../feeding/consumers/run-consumers.js';
 import type { Lease, Progress } from '../feeding/consumers/lease.js';
 import type { AnyReaction } from './reaction.js';
 import { type ReactionDeps, type ReactionProgress, runReaction } from './run-reaction.js';
@@ -21,12 +21,8 @@ interface ReactionEvents {
   readonly onStopped: (reaction: string, error: unknown) => void;
 }
 
-export interface ReactionRunner {
-  /** Returns the status of every reaction that this process runs. */
-  statuses(): readonly ReactionStatus[];
-  /** Takes no further event, lets running effects finish within 5 s, cuts the rest off, and saves the checkpoints. */
-  stop(): Promise<void>;
-}
+/** `stop`: takes no further event, lets running effects finish within 5 s, cuts the rest off, and saves the checkpoints. */
+export type ReactionRunner = Pick<Consumers<ReactionStatus>, 'statuses' | 'stop'>;
 
 /**
  * Runs each reaction while this process is the owner of the lease, independently of the others: src/event-sourcing/feeding/README.md#the-lease. A
@@ -67,12 +63,8 @@ export function startReactions(
     const running = runReaction(deps, reaction, {
       signal,
       ...(deps.aheadMax === undefined ? {} : { aheadMax: deps.aheadMax }),
-      onRetry: (error, failures) => {
-        events.onRetry(name, error, failures);
-      },
-      onQuarantined: (event) => {
-        events.onQuarantined(name, event);
-      },
+      onRetry: (error, failures) => events.onRetry(name, error, failures),
+      onQuarantined: (event) => events.onQuarantined(name, event),
     });
     return {
       done: running.done,

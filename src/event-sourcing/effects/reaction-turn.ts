@@ -1,7 +1,8 @@
+import { toError } from '../../kit/errors.js';
 import { rejectedBy } from '../../kit/time/time-limit.js';
 import { inTraceOf } from '../../kit/trace.js';
 import { type Quarantine, referenceTo } from '../feeding/quarantine.js';
-import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { DomainEvent } from '../ports/domain-event.js';
 import { StoreDamaged, UndecodableEvent } from '../ports/errors.js';
 import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js';
@@ -110,7 +111,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
 
   /** Runs the effect. The end of its time, the deadline or the end of the process cuts it off. */
   async function perform(claimedAtMs: number): Promise<unknown> {
-    const ofClaimMs = claimedAtMs + effectMs - steadyMsOf(clock);
+    const ofClaimMs = claimedAtMs + effectMs - clock.steadyMs();
     const leftMs = Math.min(ofClaimMs, deadlineMs - clock.now().getTime());
     if (leftMs <= 0) throw new Error('the claim or the deadline ended before the effect began');
     const controller = new AbortController();
@@ -141,9 +142,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       // After the effect only this process can append the outcome, so it holds the claim for longer.
       const untilMs = clock.now().getTime() + waitMs + (performed === null ? 0 : claimMs);
       // If this fails too, the claim expires; this process may take it again before that.
-      await claims.putOff(claim, untilMs).catch((error: unknown) => {
-        onRetry(toError(error), failures);
-      });
+      await claims.putOff(claim, untilMs).catch((error: unknown) => onRetry(toError(error), failures));
     }
     return again(waitMs);
   }
@@ -153,8 +152,4 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     const leftMs = performed === null ? deadlineMs - clock.now().getTime() : Infinity;
     return { againInMs: Math.max(0, Math.min(ms, leftMs)) };
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

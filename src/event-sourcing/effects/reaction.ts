@@ -1,8 +1,7 @@
 import type { CommandContext } from '../ports/command-context.js';
-import type { Aggregate, Evolving } from '../deciding/command-handler.js';
+import { type Aggregate, type Evolving, reactionCommandId } from '../deciding/command-handler.js';
 import { type DomainEvent, type LogEvent, type Position, streamIdOf } from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
-import { reactionCommandId } from '../deciding/ids.js';
 
 /**
  * Whether an event still needs its outcome. `not-yet`: ask again in 1 s. `notBefore`: ask again at that time, which a

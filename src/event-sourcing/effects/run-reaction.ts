@@ -8,11 +8,10 @@ import { StoreUnavailable } from '../ports/errors.js';
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type AnyReaction, concerns, eventFor, type ReactionEvent } from './reaction.js';
 import { makeClaims } from './reaction-claims.js';
-import { makeTakenEvents } from './taken-events.js';
+import { makeTakenEvents, takeBackEvent } from './take-back.js';
 import { makeReactionTimers } from './reaction-timers.js';
 import { makeReactionTurn, type Served } from './reaction-turn.js';
 import { serveTimers } from './serve-timers.js';
-import { takeBackEvent } from './take-back.js';
 import { makeSemaphore } from '../../kit/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -45,12 +44,6 @@ export interface ReactionProgress {
   readonly quarantined: number;
 }
 
-interface RunningReaction {
-  progress(): ReactionProgress;
-  /** Resolves after the signal aborts. @throws StoreDamaged, or the error of an event too many: the reaction must stop */
-  readonly done: Promise<void>;
-}
-
 /** Events that the reaction may take after its checkpoint. */
 export const aheadMax = 1_000;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
@@ -77,7 +70,7 @@ export function runReaction(
     readonly onQuarantined: (event: Quarantined) => void;
     readonly aheadMax?: number;
   },
-): RunningReaction {
+) {
   const { eventStore, readModelStore, clock, random } = deps;
   const sleepUntilRetry = deps.sleepUntilRetry ?? ((ms: number, end: AbortSignal) => clock.sleep(ms, end));
   const { onRetry, onQuarantined } = options;
@@ -105,13 +98,14 @@ export function runReaction(
   let makeRoom = (): void => undefined;
 
   return {
-    progress: () => ({
+    progress: (): ReactionProgress => ({
       position: taken.position(),
       open: taken.open(),
       oldestOpenAt: taken.oldest()?.recordedAt ?? null,
       atHead,
       quarantined: quarantine.count(),
     }),
+    /** Resolves after the signal aborts. @throws StoreDamaged, or the error of an event too many: the reaction must stop */
     done: run(),
   };
 
@@ -132,9 +126,7 @@ export function runReaction(
   /** Lets running turns finish within the grace, then cuts their effects off. Commands have separate time limits. */
   async function finishServing(): Promise<void> {
     const finished = new AbortController();
-    const cut = (): void => {
-      cutOff.abort();
-    };
+    const cut = (): void => cutOff.abort();
     // An abort means that all turns finished in time.
     clock.sleep(graceMs, finished.signal).then(cut, () => undefined);
     await Promise.all(running);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { Position, StoredEvent } from '../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable, StreamDamaged } from '../ports/errors.js';
 import type { EventStore } from '../ports/event-store.js';
@@ -125,7 +125,7 @@ export function makeCheckpointSaver(
   reader: string,
 ) {
   const write = makeSaveCheckpoint(deps.readModelStore, reader);
-  const nowMs = (): number => steadyMsOf(deps.clock);
+  const nowMs = (): number => deps.clock.steadyMs();
   let [savedAtMs, isChanged] = [nowMs(), false];
   let stored: Partial<Checkpoint> = {};
 
@@ -177,9 +177,7 @@ export function saveWhileChanged(
 ) {
   let change = (): void => undefined;
   let isChanged = false;
-  const end = (): void => {
-    change();
-  };
+  const end = (): void => change();
   signal.addEventListener('abort', end, { once: true });
   const done = run().catch((error: unknown) => {
     onFailed(error);

@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import { unlessAborted } from '../../kit/time/time-limit.js';
 import type { LogEvent, Position } from '../ports/domain-event.js';
 import { StoreUnavailable } from '../ports/errors.js';
@@ -6,25 +6,7 @@ import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type Group, makeGroup, makeMember, type Member, taken, untilTaken } from './group.js';
 import { makeLiveTail } from './live-tail.js';
 
-export interface Feeder {
-  readonly subscribe: EventStore['subscribe'];
-  /** Signals that the log may have grown. */
-  readonly wake: () => void;
-  /** Returns the greatest position that a page has passed. */
-  readonly front: () => Position | null;
-  /**
-   * Begins to take events from a live subscription in place of reads.
-   * @param from the position after which the subscription sends every event, in order
-   */
-  readonly live: (from: Position | null) => void;
-  /**
-   * Takes the next record of the live subscription; `event` is null for a record that is no event of this service.
-   * Returns false if the subscription does not count any more: end it.
-   */
-  readonly receive: (record: { readonly position: Position; readonly event: LogEvent | null }) => boolean;
-  /** The live subscription has ended: the log is read again. */
-  readonly lost: () => void;
-}
+export type Feeder = ReturnType<typeof makeFeeder>;
 
 /** The failed reads in a row after which a subscription ends. Its consumer then loads its checkpoint and checks the log. */
 const attemptsMax = 4;
@@ -49,10 +31,10 @@ export function makeFeeder(deps: {
   readonly pollMs?: number;
   readonly gatherMs?: number;
   readonly pageSize?: number;
-}): Feeder {
+}) {
   const { readAll, clock, random, onHead, onRest, onRead, onRetry } = deps;
   const { pollMs = 1_000, gatherMs = 0, pageSize = 500 } = deps;
-  const nowMs = (): number => steadyMsOf(clock);
+  const nowMs = (): number => clock.steadyMs();
   const tail = makeLiveTail();
   const groups = new Set<Group>();
   /** End the pauses of groups at the end of the log. */
@@ -63,17 +45,28 @@ export function makeFeeder(deps: {
 
   return {
     subscribe,
+    /** Signals that the log may have grown. */
     wake: () => {
       // The subscription sends the event, and the poll finds it otherwise. A read would only repeat it.
       if (!tail.isLive()) wake();
     },
-    front: () => front,
+    /** Returns the greatest position that a page has passed. */
+    front: (): Position | null => front,
+    /**
+     * Begins to take events from a live subscription in place of reads.
+     * @param from the position after which the subscription sends every event, in order
+     */
     live: tail.begin,
-    receive: (record) => {
+    /**
+     * Takes the next record of the live subscription; `event` is null for a record that is no event of this service.
+     * Returns false if the subscription does not count any more: end it.
+     */
+    receive: (record: { readonly position: Position; readonly event: LogEvent | null }) => {
       if (!tail.receive(record)) return false;
       if (record.event !== null) resumeAll();
       return true;
     },
+    /** The live subscription has ended: the log is read again. */
     lost: () => {
       tail.end();
       wake();

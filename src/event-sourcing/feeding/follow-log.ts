@@ -47,9 +47,7 @@ export async function followLog(
   let attempt = 0;
   while (!isOver()) {
     const ending = new AbortController();
-    const end = (): void => {
-      ending.abort();
-    };
+    const end = (): void => ending.abort();
     signal.addEventListener('abort', end, { once: true });
     let waitMs: number | null = null;
     try {
@@ -98,9 +96,7 @@ export async function followLog(
   function saveEachSecond({ save }: ConsumerRun, ending: AbortController) {
     return saveWhileChanged(clock, save ?? (() => Promise.resolve(true)), {
       signal: ending.signal,
-      onFailed: () => {
-        ending.abort();
-      },
+      onFailed: () => ending.abort(),
     });
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { startTimer } from '../../kit/time/time-limit.js';
 import type { Position } from '../ports/domain-event.js';
 import type { LogPage } from '../ports/event-store.js';
@@ -45,7 +45,7 @@ const headAllowanceMs = 100;
 const refill = 0.5;
 
 export function makeMember(at: Position | null, clock: Clock): Member {
-  return { at, atHead: false, group: null, allowanceMs: allowanceMaxMs, sinceMs: steadyMsOf(clock) };
+  return { at, atHead: false, group: null, allowanceMs: allowanceMaxMs, sinceMs: clock.steadyMs() };
 }
 
 export function makeGroup(at: Position | null): Group {
@@ -90,7 +90,7 @@ export async function untilTaken(group: Group, clock: Clock, leave: (slow: Membe
 
 /** Brings the allowance up to date: it shrinks while others wait, and grows otherwise. */
 function settle(member: Member, isAwaited: boolean, clock: Clock): void {
-  const elapsedMs = steadyMsOf(clock) - member.sinceMs;
+  const elapsedMs = clock.steadyMs() - member.sinceMs;
   const left = member.allowanceMs + elapsedMs * (isAwaited ? -1 : refill);
   member.allowanceMs = Math.max(0, Math.min(allowanceMaxMs, left));
   member.sinceMs += elapsedMs;

@@ -52,29 +52,7 @@ export interface QuarantineNote extends Quarantined {
 }
 
 /** What one view or reaction has quarantined: src/event-sourcing/feeding/README.md#undecodable-events. */
-export interface Quarantine {
-  /**
-   * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes
-   * the event, so the caller finds the record or meets the event again.
-   */
-  load(): Promise<readonly QuarantineNote[]>;
-  /**
-   * Does the work on an item. Quarantines the item when an event cannot be read, before any checkpoint passes it.
-   * @returns the result; null when the item is quarantined
-   * @throws every other error, and the error of an item too many
-   */
-  attempt<Result>(
-    id: string,
-    work: () => Result | Promise<Result>,
-    event?: EventReference,
-  ): Promise<Result | null>;
-  /**
-   * Attempts a recorded item again: a newer release may read the events, or an operator has restored the stream.
-   * @param work returns whether the item is taken in, so that its record is removed
-   */
-  takeBack(record: QuarantineNote, work: () => Promise<boolean>): Promise<void>;
-  readonly count: () => number;
-}
+export type Quarantine = ReturnType<typeof makeQuarantine>;
 
 /**
  * @param options.owner the collection of the view, or the checkpoint of the reaction
@@ -87,19 +65,32 @@ export function makeQuarantine(
     readonly itemsMax: number;
     readonly onQuarantined: (item: Quarantined) => void;
   },
-): Quarantine {
+) {
   const { owner, itemsMax, onQuarantined } = options;
   const known = new Set<string>();
   return {
-    load: async () => {
+    /**
+     * Reads the records. The caller loads its checkpoint before: another process saves a record before its checkpoint passes
+     * the event, so the caller finds the record or meets the event again.
+     */
+    load: async (): Promise<readonly QuarantineNote[]> => {
       const records = await listRecords(readModelStore, prefixOf(owner));
       known.clear();
       const loaded = records.map((record) => ({ ...parse(owner, record), version: record.version }));
       for (const { id } of loaded) known.add(id);
       return loaded;
     },
+    /**
+     * Does the work on an item. Quarantines the item when an event cannot be read, before any checkpoint passes it.
+     * @returns the result; null when the item is quarantined
+     * @throws every other error, and the error of an item too many
+     */
     attempt,
-    takeBack: async ({ id, event, version }, work) => {
+    /**
+     * Attempts a recorded item again: a newer release may read the events, or an operator has restored the stream.
+     * @param work returns whether the item is taken in, so that its record is removed
+     */
+    takeBack: async ({ id, event, version }: QuarantineNote, work: () => Promise<boolean>) => {
       if ((await attempt(id, work, event)) !== true) return;
       await removeRecord(readModelStore, prefixOf(owner) + id, version);
       known.delete(id);

@@ -1,6 +1,6 @@
 import type { Position, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
-import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
+import type { SteadyClock } from '../../kit/time/clock.js';
 
 /** Returns the size of an event's data and metadata as JSON, in UTF-8 bytes. Binary values count as they are. */
 export function eventBytes({
@@ -19,28 +19,19 @@ function bytesOf(value: unknown): number {
 }
 
 /** Distinguishes a log that is short for a moment from a log that an older one has replaced. */
-export interface ShortLog {
-  /** Call it when an event is missing. Returns whether events have been missing for `waitMs`. */
-  isLasting(): boolean;
-  /** Call it when no event is missing: the wait starts again. */
-  whole(): void;
-}
+export type ShortLog = ReturnType<typeof makeShortLog>;
 
 /** @param waitMs `EventStore.shortLogMs` */
-export function makeShortLog({
-  clock,
-  waitMs,
-}: {
-  readonly clock: SteadyClock;
-  readonly waitMs: number;
-}): ShortLog {
+export function makeShortLog({ clock, waitMs }: { readonly clock: SteadyClock; readonly waitMs: number }) {
   let sinceMs: number | null = null;
   return {
+    /** Call it when an event is missing. Returns whether events have been missing for `waitMs`. */
     isLasting: () => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       sinceMs ??= nowMs;
       return nowMs - sinceMs >= waitMs;
     },
+    /** Call it when no event is missing: the wait starts again. */
     whole: () => {
       sinceMs = null;
     },

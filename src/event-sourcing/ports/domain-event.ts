@@ -36,6 +36,16 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+/** Tells lists from objects; `Array.isArray` does not narrow a type of read-only lists. */
+export function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/** Tells whether a parsed JSON text is an object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** A fact of the domain: its stored type (a name that a person wrote) and its payload. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;

@@ -34,3 +34,26 @@ export interface StateStore {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Yields the pages of the records whose keys begin with the prefix, in order of key. @throws StoreUnavailable */
+export async function* pagesOf(
+  store: Pick<StateStore, 'list'>,
+  prefix: string,
+  limit = 200,
+): AsyncGenerator<readonly StateRecord[]> {
+  for (let after: { readonly after?: string } = {}; ;) {
+    const page = await store.list(prefix, { limit, ...after });
+    yield page;
+    const last = page.at(-1);
+    if (page.length < limit || last === undefined) return;
+    after = { after: last.key };
+  }
+}
+
+/** Yields the records of `pagesOf`, one by one. */
+export async function* recordsOf(
+  store: Pick<StateStore, 'list'>,
+  prefix: string,
+): AsyncGenerator<StateRecord> {
+  for await (const page of pagesOf(store, prefix)) yield* page;
+}

@@ -2,8 +2,7 @@ import type { DocumentWrite, ReadModelStore, StoredDocument } from '../ports/rea
 import type { EventStore, LogPage } from '../ports/event-store.js';
 import { type LogEvent, parseStreamName } from '../ports/domain-event.js';
 import type { Quarantine } from '../feeding/quarantine.js';
-import { foldEvents, foldOnwards, foldWholeStream } from './fold-documents.js';
-import type { Projection } from './projection.js';
+import { foldEvents, foldOnwards, type Projection } from './projection.js';
 
 /** The documents of a collection that a projector has folded and not written yet: at most one write a document. */
 export interface PendingDocuments {
@@ -138,7 +137,7 @@ export function makePendingDocuments(
   }
 
   async function foldedWhole(id: string): Promise<DocumentWrite | null> {
-    const document = await foldWholeStream(eventStore, projection, id);
+    const document = await foldOnwards(eventStore, projection, id, null);
     return document === null ? null : { document, foldedFrom: 'whole-stream' };
   }
 

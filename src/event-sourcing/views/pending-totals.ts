@@ -59,9 +59,11 @@ function makePendingTotals(
 
   return {
     fold: async (page) => {
-      for (const [id, events] of groupsOf(page, tally.category)) {
-        for (const change of (await quarantine.attempt(id, () => changesOf(events))) ?? []) add(change);
-      }
+      const changes: LoggedChange[] = [];
+      for (const [id, events] of groupsOf(page, tally.category))
+        changes.push(...((await quarantine.attempt(id, () => changesOf(events))) ?? []));
+      // Only a whole page counts: a total passes the positions of all of its changes.
+      for (const change of changes) add(change);
     },
     batches: () => Math.max(waiting.size / batchMax.totals, waitingChanges / batchMax.changes),
     size: () => waiting.size,

@@ -1,6 +1,16 @@
-import type { DomainEvent, EventMetadata, JsonObject, Position, Recorded } from '../ports/domain-event.js';
+import {
+  type DomainEvent,
+  type EventMetadata,
+  type JsonObject,
+  type Position,
+  type Recorded,
+  type StoredEvent,
+  streamName,
+} from '../ports/domain-event.js';
 import type { EventCodec } from '../ports/event-codec.js';
 import type { StoredDocument } from '../ports/read-model-store.js';
+import type { EventStore } from '../ports/event-store.js';
+import { readStream } from '../feeding/read-log.js';
 
 /** What all views have. */
 interface ViewDefinition<Event extends DomainEvent> {
@@ -56,7 +66,7 @@ type Total = {
 
 const emptyTotal: Total = { bytes: '0', position: null, last: null };
 
-/** Returns the total of a stored document. The cast is safe: only `pending-totals.ts` writes bodies. */
+/** Returns the total of a stored document. The cast is safe: only `totals.ts` writes bodies. */
 export function totalOf(stored: Pick<StoredDocument, 'body'> | null): Total {
   return (stored?.body ?? emptyTotal) as Total;
 }
@@ -88,4 +98,51 @@ export function parseCollectionName(
 ): { readonly viewVersion: string; readonly generation: number } | null {
   const [, version, generation] = /^(.+@\d+)\.(\d+)$/.exec(collection) ?? [];
   return version === undefined ? null : { viewVersion: version, generation: Number(generation) };
+}
+
+/**
+ * Folds events into a document at revision r. Takes event r + 1, ignores an older one and stops at a later one. An
+ * event that `evolve` ignores raises the revision too.
+ * @returns the document (null while nothing was folded); `'gap'` when the caller must fold the whole stream
+ * @throws UndecodableEvent
+ */
+export function foldEvents(
+  projection: Projection,
+  from: StoredDocument | null,
+  events: readonly StoredEvent[],
+): StoredDocument | null | 'gap' {
+  let document = from;
+  for (const event of events) {
+    const next: bigint = document === null ? 0n : document.revision + 1n;
+    if (event.revision < next) continue;
+    if (event.revision > next) return 'gap';
+    document = evolveDocument(projection, document, projection.codec.decode(event));
+  }
+  return document;
+}
+
+/** Folds one decoded event: returns the document at the event's revision. */
+export function evolveDocument(
+  projection: Projection,
+  document: StoredDocument | null,
+  event: Recorded<DomainEvent>,
+): StoredDocument {
+  const body = projection.evolve(document?.body ?? null, event);
+  const id = document?.id ?? event.stream.slice(projection.category.length + 1);
+  return { id, revision: event.revision, body };
+}
+
+/** Folds the events of a stream that a document lacks, up to its head; null when the stream does not exist. */
+export async function foldOnwards(
+  eventStore: Pick<EventStore, 'read'>,
+  projection: Projection,
+  id: string,
+  from: StoredDocument | null,
+): Promise<StoredDocument | null> {
+  let document = from;
+  const next = from === null ? 0n : from.revision + 1n;
+  for (const event of await readStream(eventStore, streamName(projection.category, id), next)) {
+    document = evolveDocument(projection, document, projection.codec.decode(event));
+  }
+  return document;
 }

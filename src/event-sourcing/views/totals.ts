@@ -8,17 +8,7 @@ import { type Projection, type Tally, type TotalChange, totalOf } from './projec
  * The live generation of one tally, with the changes that this process appended and the projector has not counted yet: a
  * client reads what it wrote. @throws StoreUnavailable
  */
-export interface Totals {
-  /** Returns the totals that are known, by id, in whole bytes. */
-  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
-  /** Returns the ids of a view that the query selects, in order, and the totals that are known under them. */
-  getSelected(
-    by: Projection,
-    query: IdQuery,
-  ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, bigint> }>;
-  /** Notes a change that this process appended. */
-  appended(change: AppendedChange): void;
-}
+export type Totals = ReturnType<typeof makeTotals>;
 
 interface AppendedChange extends TotalChange {
   /** See `changeName`. */
@@ -38,14 +28,19 @@ export function makeTotals(
     readModelStore,
   }: { readonly generations: Generations; readonly readModelStore: ReadModelStore },
   tally: Tally,
-): Totals {
+) {
   const own = makeSizedLru<Map<string, AppendedChange>>({
     ...ownTotals,
     bytesOf: ({ size }) => changeBytes * size,
   });
   return {
+    /** Returns the totals that are known, by id, in whole bytes. */
     getMany,
-    getSelected: async (by, query) => {
+    /** Returns the ids of a view that the query selects, in order, and the totals that are known under them. */
+    getSelected: async (
+      by: Projection,
+      query: IdQuery,
+    ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, bigint> }> => {
       const from = generations.liveCollection(by);
       if (readModelStore.getSelected !== undefined) {
         const collection = generations.liveCollection(tally);
@@ -55,7 +50,8 @@ export function makeTotals(
       const ids = await readModelStore.ids(from, query);
       return { ids, totals: await getMany(ids) };
     },
-    appended: (change) => {
+    /** Notes a change that this process appended. */
+    appended: (change: AppendedChange) => {
       const changes = own.get(change.total) ?? new Map<string, AppendedChange>();
       changes.set(change.name, change);
       const [oldest] = changes.keys();

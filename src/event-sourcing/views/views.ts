@@ -1,32 +1,40 @@
 import type { DomainEvent, JsonObject } from '../ports/domain-event.js';
-import type { Projection, Tally } from './projection.js';
-import type { Totals } from './totals.js';
-import type { DocumentQuery, IdQuery, OrderedQuery, StoredDocument } from '../ports/read-model-store.js';
+import { type Projection, type Tally, foldOnwards, isTally } from './projection.js';
+import { type Totals, makeTotals } from './totals.js';
+import type {
+  DocumentQuery,
+  IdQuery,
+  OrderedQuery,
+  StoredDocument,
+  ReadModelStore,
+} from '../ports/read-model-store.js';
 import { Overloaded } from '../../kit/semaphore.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { Generations } from './generations/generations.js';
+import { withTimeLimit } from '../../kit/time/time-limit.js';
+import type { Clock } from '../../kit/time/clock.js';
+import { StoreUnavailable } from '../ports/errors.js';
 
 /** For how long events have waited for the views of this process. */
-export interface ViewLags {
-  /**
-   * Lets a limit that is judged on views miss at most what other processes added in the last 15 s.
-   * @throws Overloaded while one of the views is further behind the log
-   */
-  requireFresh(...views: readonly string[]): void;
-  /** Takes the lags, in milliseconds and by the name of the view, from the runner of the views. Until then there are none. */
-  follow(runner: { lagsMs(): ReadonlyMap<string, number> }): void;
-}
+export type ViewLags = ReturnType<typeof makeViewLags>;
 
 const staleAfterMs = 15_000;
 
-export function makeViewLags(): ViewLags {
+export function makeViewLags() {
   let lagsMs = (): ReadonlyMap<string, number> => new Map();
   return {
-    requireFresh: (...views) => {
+    /**
+     * Lets a limit that is judged on views miss at most what other processes added in the last 15 s.
+     * @throws Overloaded while one of the views is further behind the log
+     */
+    requireFresh: (...views: readonly string[]) => {
       const lags = lagsMs();
       const stale = views.find((view) => (lags.get(view) ?? 0) > staleAfterMs);
       if (stale === undefined) return;
       throw new Overloaded(`nothing is added while the view ${stale} is more than 15 s behind the log`);
     },
-    follow: (runner) => {
+    /** Takes the lags, in milliseconds and by the name of the view, from the runner of the views. Until then there are none. */
+    follow: (runner: { lagsMs(): ReadonlyMap<string, number> }) => {
       lagsMs = () => runner.lagsMs();
     },
   };
@@ -99,4 +107,171 @@ export function toViewDocument<Document extends JsonObject>(
 ): ViewDocument<Document> | null {
   if (stored?.body == null) return null;
   return { id: stored.id, revision: stored.revision, body: stored.body as Document };
+}
+
+/** Makes views over the live generations. */
+export function makeViews(deps: {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+  readonly eventStore: EventStore;
+  readonly stale?: ReadonlySet<string>;
+}): Views {
+  const { generations, readModelStore, eventStore, stale } = deps;
+  return {
+    of: <Document extends JsonObject>(projection: Projection) => ({
+      get: async (id: string) => {
+        const stored = await readModelStore.get(generations.liveCollection(projection), id);
+        return present<Document>(projection, id, stored);
+      },
+      getMany: async (ids) => {
+        if (ids.length === 0) return [];
+        const stored = await readModelStore.getMany(generations.liveCollection(projection), ids);
+        const byId = new Map(stored.map((document) => [document.id, document]));
+        const documents = await Promise.all(
+          [...new Set(ids)].map((id) => present<Document>(projection, id, byId.get(id) ?? null)),
+        );
+        return documents.filter((document) => document !== null);
+      },
+      find: async (query) =>
+        listed<Document>(
+          projection,
+          await readModelStore.find(generations.liveCollection(projection), query),
+        ),
+      findInOrder: async (query) =>
+        listed<Document>(
+          projection,
+          await readModelStore.findInOrder(generations.liveCollection(projection), query),
+        ),
+      ids: (query) => readModelStore.ids(generations.liveCollection(projection), query),
+      changeToken: () => {
+        const collection = generations.liveCollection(projection);
+        const token = readModelStore.changeToken(collection);
+        return token === null ? null : `${collection}/${token}`;
+      },
+    }),
+    getEach,
+    totalsOf: (tally) => makeTotals(deps, tally),
+  };
+
+  async function getEach<Documents extends readonly JsonObject[]>(
+    ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
+  ): Promise<FoundEach<Documents>> {
+    const names = wanted.map(({ projection, id }) => ({
+      collection: generations.liveCollection(projection),
+      id,
+    }));
+    const stored = await readModelStore.getEach(names);
+    const documents = await Promise.all(
+      wanted.map(({ projection, id }, index) => present(projection, id, stored[index] ?? null)),
+    );
+    // The cast is safe for the reason of `toViewDocument`. The order is that of `wanted`.
+    return documents as FoundEach<Documents>;
+  }
+
+  /** Returns the stored document, or folds the stream: without one the projector may merely lag. */
+  async function present<Document extends JsonObject>(
+    projection: Projection,
+    id: string,
+    stored: StoredDocument | null,
+  ): Promise<ViewDocument<Document> | null> {
+    if (stored === null) return toViewDocument<Document>(await foldOnwards(eventStore, projection, id, null));
+    return toViewDocument<Document>(isStale(projection) ? await foldedOn(projection, stored) : stored);
+  }
+
+  /** Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed. */
+  async function listed<Document extends JsonObject>(
+    projection: Projection,
+    found: readonly StoredDocument[],
+  ): Promise<readonly ViewDocument<Document>[]> {
+    if (!isStale(projection)) return toViewDocuments<Document>(found);
+    const folded = await Promise.all(found.map((document) => foldedOn(projection, document)));
+    return toViewDocuments<Document>(folded.filter((document) => document !== null));
+  }
+
+  function isStale(projection: Projection): boolean {
+    return stale?.has(generations.liveCollection(projection)) === true;
+  }
+
+  function foldedOn(projection: Projection, stored: StoredDocument): Promise<StoredDocument | null> {
+    return foldOnwards(eventStore, projection, stored.id, stored);
+  }
+}
+
+function toViewDocuments<Document extends JsonObject>(
+  found: readonly StoredDocument[],
+): readonly ViewDocument<Document>[] {
+  return found.map((document) => toViewDocument<Document>(document)).filter((document) => document !== null);
+}
+
+/** Writes the documents of a stream right after an append, so that a client reads its writes. */
+export type DocumentWriter = ReturnType<typeof makeDocumentWriter>;
+
+const limitMs = 2_000;
+
+export function makeDocumentWriter(deps: {
+  readonly generations: Generations;
+  readonly readModelStore: ReadModelStore;
+  readonly clock: Clock;
+  readonly onFailure: (error: unknown) => void;
+}) {
+  const { generations, readModelStore, clock, onFailure } = deps;
+  const limit = {
+    ms: limitMs,
+    clock,
+    exceeded: () => new StoreUnavailable('the documents could not be written within 2 s'),
+  };
+  const folds = generations.projections.filter((view): view is Projection => !isTally(view));
+  const byName = new Map(folds.map((projection) => [projection.name, projection]));
+  const viewsByCategory = new Map<string, Projection[]>();
+  const underWay = new Set<Promise<void>>();
+  for (const projection of folds) {
+    viewsByCategory.set(projection.category, [
+      ...(viewsByCategory.get(projection.category) ?? []),
+      projection,
+    ]);
+  }
+
+  return {
+    /** Returns the views that fold streams of the category. */
+    viewsOf: (category: string): readonly Projection[] => viewsByCategory.get(category) ?? [],
+    /**
+     * Writes folds of a whole stream to every active generation of their views, within 2 s.
+     * @param documents by view name
+     * @throws StoreUnavailable only if `mustSucceed`; otherwise `onFailure` receives the error and the projector follows
+     */
+    write: async (
+      documents: ReadonlyMap<string, StoredDocument>,
+      { mustSucceed }: { readonly mustSucceed: boolean },
+    ) => {
+      const writing = withTimeLimit(writeAll(documents), limit);
+      underWay.add(writing);
+      try {
+        await writing;
+      } catch (error) {
+        if (mustSucceed) throw error;
+        onFailure(error);
+      } finally {
+        underWay.delete(writing);
+      }
+    },
+    /** Resolves when the running writes have ended. */
+    settled: async () => {
+      await Promise.allSettled(underWay);
+    },
+  };
+
+  async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
+    const targets: { readonly collection: string; readonly document: StoredDocument }[] = [];
+    for (const [name, document] of documents) {
+      const projection = byName.get(name);
+      if (projection === undefined) continue;
+      for (const at of generations.activeCollections(projection)) targets.push({ collection: at, document });
+    }
+    // Writes begin only now: had a later `activeCollections` thrown, no caller would await the earlier writes.
+    const writes = targets.map(({ collection, document }) =>
+      // A refusal means that this revision or a later one is stored.
+      readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]),
+    );
+    await Promise.all(writes);
+  }
 }

@@ -125,9 +125,7 @@ export function makeAdmission(deps: { readonly requestsMax: number; readonly now
             end = ended;
           });
         },
-        end: () => {
-          end();
-        },
+        end: () => end(),
       };
     },
     /** The requests that run and that wait, for metrics. */
@@ -207,9 +205,7 @@ export function makeAdmission(deps: { readonly requestsMax: number; readonly now
       do {
         mayBegin = beginNext();
         // The work of the request until its first wait counts for this turn.
-        await new Promise<void>((resolve) => {
-          process.nextTick(resolve);
-        });
+        await new Promise<void>((resolve) => process.nextTick(resolve));
       } while (mayBegin && nowMs() - beganMs < turnMs);
     }
     isBeginning = false;

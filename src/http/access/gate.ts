@@ -19,15 +19,22 @@ import {
   presentedApiKey,
   refuseKey,
   unauthorized,
-} from './credentials.js';
-import type { Authenticated, Authenticator, AuthenticatedRequest } from './authenticate.js';
+  type Authenticated,
+  type Authenticator,
+  type AuthenticatedRequest,
+} from './authenticate.js';
 import { HttpError } from '../replies/error-codes.js';
 import { makeLru } from '../../kit/lru.js';
 import { ipBuckets } from '../../security/rates/client-ip.js';
 import type { RateKey } from '../../security/rates/rate-limit.js';
-import { takeOne, type Limiter, type NoteAllowance, withWrongOnesLimited } from './limits.js';
+import {
+  takeOne,
+  type Limiter,
+  type NoteAllowance,
+  withWrongOnesLimited,
+  type ChargeWork,
+} from './limits.js';
 import type { Admit } from './admission.js';
-import type { ChargeWork } from './work.js';
 
 export type PathParams = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import type { RequestProgress } from '../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
@@ -178,7 +178,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
     body: string,
     progress: RequestProgress,
   ): Promise<HeldClaim | { readonly reply: FinishedReply }> {
-    const startedMs = steadyMsOf(clock);
+    const startedMs = clock.steadyMs();
     // Until the claim is known to be new, an earlier attempt may have written.
     progress.appending();
     let held = await hold(record, body, { takesOver: false });
@@ -186,7 +186,7 @@ export function makeRunOnce({ store, digest, sealer, clock, newId, onReplyLost }
       const attempt = underWay.get(record);
       await (attempt ?? clock.sleep(Math.min(pollMs.cap, pollMs.first * 2 ** poll)));
       if (progress.isOver()) throw new StoreUnavailable('the request has been answered');
-      const waitedMs = steadyMsOf(clock) - startedMs;
+      const waitedMs = clock.steadyMs() - startedMs;
       held = await hold(record, body, { takesOver: waitedMs >= attemptMs });
     }
     if ('isNew' in held && held.isNew) progress.wroteNothing();

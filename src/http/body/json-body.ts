@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
-import { processPace } from '../../kit/pace.js';
+import { processPace } from '../../kit/read-in-turns.js';
 import { HttpError } from '../replies/error-codes.js';
 import { saysEncoded } from './raw-body.js';
 
@@ -110,9 +110,7 @@ type Tapped = { readonly chunks: Buffer; readonly failure: HttpError | null };
 /** Both readers attach in the same tick, so both receive every chunk. */
 async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
   const chunks: Buffer[] = [];
-  const collect = (chunk: Buffer): void => {
-    chunks.push(chunk);
-  };
+  const collect = (chunk: Buffer) => chunks.push(chunk);
   ctx.req.on('data', collect);
   try {
     await parse();

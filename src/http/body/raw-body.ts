@@ -62,20 +62,14 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk);
       if (size <= rawBytesMax) return;
       // The rest of the body is discarded until the reply has been sent.
-      end(() => {
-        reject(tooLarge());
-      });
+      end(() => reject(tooLarge()));
       request.resume();
     };
     const finish = (): void => {
-      end(() => {
-        resolve(Buffer.concat(chunks));
-      });
+      end(() => resolve(Buffer.concat(chunks)));
     };
     const breakOff = (): void => {
-      end(() => {
-        reject(new HttpError('invalid_request', 'the body was cut off'));
-      });
+      end(() => reject(new HttpError('invalid_request', 'the body was cut off')));
     };
     request.on('data', take).on('end', finish).on('error', breakOff).on('close', breakOff);
   });

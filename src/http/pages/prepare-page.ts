@@ -5,22 +5,18 @@ import { type PreparedBody, contentTag } from '../replies/reply.js';
 import { gunzipSync } from 'node:zlib';
 
 /** A folder of files that `scripts/pack-files.mjs` has compressed. */
-export interface PackedFolder {
-  /** Whether the build has made the folder. */
-  readonly exists: boolean;
-  /** Returns the manifest. @throws Error when the build lacks it */
-  readonly manifest: () => unknown;
-  /** Returns a file, which is read at the first request for it. @throws Error when the build lacks it */
-  readonly body: (name: string) => Pick<PreparedBody, 'bytes' | 'encoded'>;
-}
+export type PackedFolder = ReturnType<typeof openPackedFolder>;
 
 /** Opens a folder in `dist`. */
-export function openPackedFolder(name: 'docs-reader' | 'guides'): PackedFolder {
+export function openPackedFolder(name: 'docs-reader' | 'guides') {
   const folder = packageFile(`dist/${name}/`);
   return {
+    /** Whether the build has made the folder. */
     exists: existsSync(new URL('manifest.json', folder)),
-    manifest: () => JSON.parse(read('manifest.json').toString()) as unknown,
-    body: (file) => {
+    /** Returns the manifest. @throws Error when the build lacks it */
+    manifest: (): unknown => JSON.parse(read('manifest.json').toString()) as unknown,
+    /** Returns a file, which is read at the first request for it. @throws Error when the build lacks it */
+    body: (file: string): Pick<PreparedBody, 'bytes' | 'encoded'> => {
       const encoded = { br: read(`${file}.br`), gzip: read(`${file}.gz`) };
       // Few clients take neither encoding. A reply without content, such as a 304, opens nothing.
       return { bytes: () => gunzipSync(encoded.gzip), encoded: () => encoded };

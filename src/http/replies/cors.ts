@@ -1,6 +1,6 @@
 import makeKoaCors from '@koa/cors';
 import type { Middleware } from 'koa';
-import { areaOf } from '../server/check-routes.js';
+import { areaOf } from '../route.js';
 import type { RequestHead } from '../server/raw-route.js';
 import { setHeaders } from './reply.js';
 import type { HttpState } from '../server/shell.js';

@@ -26,7 +26,7 @@ export class HttpError extends Error {
     this.status = options.status ?? errorStatus[code];
     this.problems = options.problems ?? [];
     this.reason = options.reason ?? null;
-    const retryAfter = options.retryAfter ?? retryAfterOf(code);
+    const retryAfter = options.retryAfter ?? secondsToRetry[code];
     this.headers =
       retryAfter === undefined
         ? (options.headers ?? {})
@@ -108,8 +108,3 @@ const secondsToRetry: Partial<Record<ErrorCode, number>> = {
   rate_limited: 1,
   too_many_attempts: 1,
 };
-
-/** Returns the default `Retry-After` in seconds; undefined for a code without one. */
-function retryAfterOf(code: ErrorCode): number | undefined {
-  return secondsToRetry[code];
-}

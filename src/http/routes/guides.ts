@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { openGuides } from '../pages/guides/guide-files.js';
-import { HttpError } from '../replies/error-codes.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery } from '../route-spec.js';
-import { type Route, routesOf, typed } from '../route.js';
+import { type Route, routesOf, typed, missing } from '../route.js';
 import { randomBytes } from 'node:crypto';
 import { makeDocsPage, openReaderFiles } from '../pages/docs-page.js';
 
@@ -47,9 +46,9 @@ export function makeDocsRoutes(): readonly Route[] {
   ];
 
   function find(build: string, name: string): PreparedBody {
-    const found = build === files.build ? files.find(name) : null;
-    if (found === null) throw new HttpError('not_found', 'there is no such file of the reader');
-    return found;
+    return (
+      (build === files.build ? files.find(name) : null) ?? missing('there is no such file of the reader')
+    );
   }
 }
 
@@ -91,8 +90,6 @@ export function makeGuideRoutes(): readonly Route[] {
   ];
 
   function found(path: string): PreparedBody {
-    const file = find(path);
-    if (file === null) throw new HttpError('not_found', 'the guides have no such page');
-    return file;
+    return find(path) ?? missing('the guides have no such page');
   }
 }

@@ -1,12 +1,12 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
-import { areaOf, checkRoutes } from './check-routes.js';
+import { checkRoutes } from './check-routes.js';
 import { makeCors } from '../replies/cors.js';
 import { describeForLog } from '../replies/error-reply.js';
 import { HttpError } from '../replies/error-codes.js';
 import { makeObserve, type ObserveDeps, refuseMalformed } from './observe.js';
-import type { Route } from '../route.js';
-import type { RequestLimits, StoreName } from '../access/request-limits.js';
+import { type Route, areaOf } from '../route.js';
+import type { RequestLimits, StoreName } from '../access/limits.js';
 import type { HttpState, Shell } from './shell.js';
 
 export interface AppDeps extends Shell, ObserveDeps {
@@ -38,9 +38,7 @@ export function makeApp(deps: AppDeps): Koa<HttpState> {
   const routers = new Map<string, Router<HttpState>>();
   const app = new Koa<HttpState>();
   // Receives errors after the start of a reply, mostly from clients that disconnected.
-  app.on('error', (error: unknown) => {
-    logger.debug({ error: describeForLog(error) }, 'reply broken off');
-  });
+  app.on('error', (error: unknown) => logger.debug({ error: describeForLog(error) }, 'reply broken off'));
   app.use(makeObserve(deps));
   app.use(makeCors(deps.corsOrigins ?? null));
   app.use(refuseMalformed);

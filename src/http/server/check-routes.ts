@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accessMatrix } from '../access/access-matrix.js';
 import type { Policy, ProjectPolicy } from '../access/access.js';
-import type { Route } from '../route.js';
+import { type Route, areaOf } from '../route.js';
 
 const kinds = new Set(['public', 'session', 'project', 'agent', 'operator', 'auditor']);
 
@@ -36,13 +36,6 @@ export function checkAccessMatrix(
       .filter((name) => !served.has(name))
       .map((name) => `${name} is in the access matrix, and no route serves it`),
   ]);
-}
-
-const areaPattern = /^\/(?:api\/[^/?#]*\/)?([^/?#]*)/;
-
-/** Returns the area of a path or a URL: `projects` of `/api/v1/projects/…`, `audit` of `/audit/…`. */
-export function areaOf(path: string): string {
-  return areaPattern.exec(path)?.[1] ?? '';
 }
 
 function refuse(problems: readonly string[]): void {

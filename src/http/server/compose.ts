@@ -7,11 +7,10 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { ipBuckets, makeClientIp } from '../../security/rates/client-ip.js';
 import { makeRateLimiter, type RateLimit } from '../../security/rates/rate-limit.js';
-import { type KnownAgentSecrets, makeCheckAgentSecret } from '../access/credentials.js';
+import { type KnownAgentSecrets, makeCheckAgentSecret, makeAuthenticator } from '../access/authenticate.js';
 import { makeApp } from './app.js';
-import type { AccessReader } from '../../../projections/projects/access-reader.js';
+import type { AccessReader } from '../../../projections/projects/projects/reader.js';
 import { makeCorsOfErrors } from '../replies/cors.js';
-import { makeAuthenticator } from '../access/authenticate.js';
 import { describeForLog } from '../replies/error-reply.js';
 import { makeGate } from '../access/gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../access/idempotency.js';
@@ -22,9 +21,9 @@ import {
   makeRequestLimits,
   type RequestLimitsOptions,
   type StoresAvailability,
-} from '../access/request-limits.js';
+  makeWorkCharges,
+} from '../access/limits.js';
 import type { Route } from '../route.js';
-import { makeWorkCharges } from '../access/work.js';
 import { makeAdmission, requestsAtOnce, requestsMaxDefault } from '../access/admission.js';
 import { makeServiceRoutes, type ServiceRouteDeps } from '../routes/service.js';
 

@@ -13,7 +13,7 @@ import {
   revisionsWanted,
   setHeaders,
 } from '../replies/reply.js';
-import { userAgentOf } from '../access/credentials.js';
+import { userAgentOf } from '../access/authenticate.js';
 import { type PathParams, requireGuarded } from '../access/gate.js';
 import { HttpError } from '../replies/error-codes.js';
 import {
@@ -22,18 +22,16 @@ import {
   type CommandIdentity,
   type IdempotentRequest,
 } from '../access/idempotency.js';
-import { nearerToRefusal } from '../../security/rates/gcra.js';
+import { nearerToRefusal } from '../../security/rates/rate-limit.js';
 import { acceptedEncoding } from '../body/raw-body.js';
 import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
-import { type NoteAllowance, reserveLimits } from '../access/limits.js';
-import { makeOmitNullTexts } from '../body/omitted-texts.js';
+import { type NoteAllowance, reserveLimits, type RequestWork } from '../access/limits.js';
+import { makeOmitNullTexts, makeQueryParser, validate, validatePath } from '../body/validate.js';
 import type { RouteSpec } from '../route-spec.js';
 import type { GuardedAction } from '../../areas/accounts/domain/guard.js';
 import type { HttpState, Shell } from './shell.js';
 import { type Admit, noAdmission, ownerOfClient } from '../access/admission.js';
 import { requireConnection } from './pipeline.js';
-import type { RequestWork } from '../access/work.js';
-import { makeQueryParser, validate, validatePath } from '../body/validate.js';
 
 /** Visible ASCII. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
@@ -141,7 +139,7 @@ export function makeExchange<
         query,
         body,
         client,
-        device,
+        trying: { ip: client, known: device },
         userAgent,
         acceptLanguage,
         expectedRevision,
@@ -174,9 +172,7 @@ export function makeExchange<
     };
     const reply = await (settle === undefined
       ? answer()
-      : settled(answer, (status) => {
-          noteAllowance(settle(status));
-        }));
+      : settled(answer, (status) => noteAllowance(settle(status))));
     if (tracked.isOver()) return;
     if (isKnownToClient(ctx.req, reply)) sendNotModified(ctx, reply);
     else await send(ctx, reply);

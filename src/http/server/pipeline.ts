@@ -17,17 +17,7 @@ interface Line {
 }
 
 /** Serves the requests of each connection one after the other: src/http/README.md#connections. */
-export interface Pipelines {
-  /** Serves a request after those before it, and drops one that arrives after the end of its connection. */
-  take(request: IncomingMessage, response: ServerResponse): void;
-  /**
-   * Ends a connection with a reply to the bytes that are not served. The reply follows those to the requests before it,
-   * and nothing that arrives later is served.
-   */
-  end(socket: Duplex, reply: string): void;
-  /** Returns the request whose body has not arrived yet. */
-  incomplete(socket: Duplex): IncomingMessage | null;
-}
+export type Pipelines = ReturnType<typeof makePipelines>;
 
 /** A connection stays open for this long after its last reply, because a reset could reach the client before the reply. */
 const lingerMs = 1_000;
@@ -47,11 +37,12 @@ export function makePipelines(
     readonly onEnd: (socket: Duplex) => void;
     readonly onLast: (socket: Duplex) => void;
   },
-): Pipelines {
+) {
   const { waitingMax, onBegin, onEnd, onLast } = input;
   const lines = new WeakMap<Duplex, Line>();
   return {
-    take: (request, response) => {
+    /** Serves a request after those before it, and drops one that arrives after the end of its connection. */
+    take: (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
       const line = lineOf(socket);
       if (line.isEnded) {
@@ -69,7 +60,11 @@ export function makePipelines(
         stopReading(socket);
       }
     },
-    end: (socket, reply) => {
+    /**
+     * Ends a connection with a reply to the bytes that are not served. The reply follows those to the requests before it,
+     * and nothing that arrives later is served.
+     */
+    end: (socket: Duplex, reply: string) => {
       const line = lineOf(socket);
       if (line.isEnded) return;
       line.isEnded = true;
@@ -79,7 +74,8 @@ export function makePipelines(
       if (running === null || !running.request.complete) last(socket, running, reply);
       else line.lastReply = reply;
     },
-    incomplete: (socket) => {
+    /** Returns the request whose body has not arrived yet. */
+    incomplete: (socket: Duplex): IncomingMessage | null => {
       const line = lines.get(socket);
       const last = line?.waiting.at(-1) ?? line?.running;
       return last == null || last.request.complete ? null : last.request;
@@ -146,9 +142,7 @@ function endWith(socket: Duplex, unread: Exchange | null, reply: string): void {
   }
   socket.end(reply);
   const lingering = setTimeout(() => socket.destroy(), lingerMs).unref();
-  socket.once('close', () => {
-    clearTimeout(lingering);
-  });
+  socket.once('close', () => clearTimeout(lingering));
 }
 
 /**

@@ -40,11 +40,7 @@ export const serverLimits: ServerLimits = {
   closeWithin: 10_000,
 };
 
-export interface HttpServer {
-  readonly port: number;
-  /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. It is idempotent. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 export interface HttpServerOptions {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -61,7 +57,7 @@ export interface HttpServerOptions {
 }
 
 /** Listens. @throws the error of `listen`, for example for a port in use */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer(options: HttpServerOptions) {
   const limits = { ...serverLimits, ...options.limits };
   const { metrics } = options;
   const server = createServer({
@@ -97,16 +93,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
   const pipelines = makePipelines(options.handler, {
     waitingMax: limits.pipelinedMax,
-    onBegin: (socket) => {
-      connections.begin(socket);
-    },
-    onEnd: (socket) => {
-      connections.end(socket);
-    },
+    onBegin: (socket) => connections.begin(socket),
+    onEnd: (socket) => connections.end(socket),
     // Its bytes are read no more, so its end shows late. Until then it takes no place of another connection.
-    onLast: (socket) => {
-      connections.close(socket);
-    },
+    onLast: (socket) => connections.close(socket),
   });
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (unused.delete(request.socket)) request.socket.setTimeout(0);
@@ -128,14 +118,13 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     const headers = head === null ? {} : options.headersOfErrors?.(head);
     pipelines.end(socket, rawErrorReply(status, 'invalid_request', message, headers));
   });
-  server.on('drop', () => {
-    metrics.connectionRefused('too_many_connections');
-  });
+  server.on('drop', () => metrics.connectionRefused('too_many_connections'));
   await listen(server, options);
   metrics.showConnections(() => connectionsOf(server));
   let closed: Promise<void> | null = null;
   return {
     port: (server.address() as AddressInfo).port,
+    /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. It is idempotent. */
     close: () => {
       options.onClosing?.();
       closed ??= closeWithin(server, limits.closeWithin, () => {
@@ -172,9 +161,7 @@ function isUnread(socket: Duplex): boolean {
 /** A listener that has closed has none, and then the server reports an error. */
 function connectionsOf(server: Server): Promise<number> {
   return new Promise((resolve) => {
-    server.getConnections((error, count) => {
-      resolve(error === null ? count : 0);
-    });
+    server.getConnections((error, count) => resolve(error === null ? count : 0));
   });
 }
 
@@ -186,9 +173,7 @@ function closeWithin(server: Server, ms: number, closeUnused: () => void): Promi
       closeUnused();
     };
     const sweep = setInterval(closeIdle, 50);
-    const deadline = setTimeout(() => {
-      server.closeAllConnections();
-    }, ms);
+    const deadline = setTimeout(() => server.closeAllConnections(), ms);
     server.close(() => {
       clearInterval(sweep);
       clearTimeout(deadline);

@@ -2,10 +2,8 @@ import type { Clock } from '../../kit/time/clock.js';
 import type { Allowance } from '../../security/rates/rate-limit.js';
 import type { Gate } from '../access/gate.js';
 import type { RunOnce } from '../access/idempotency.js';
-import type { Limiter } from '../access/limits.js';
+import type { Limiter, WorkCharges, TrackedRequest } from '../access/limits.js';
 import type { Readiness } from '../../observing/health.js';
-import type { TrackedRequest } from '../access/request-limits.js';
-import type { WorkCharges } from '../access/work.js';
 import type { Admission } from '../access/admission.js';
 
 /** `ctx.state`. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Clock, makeElapsed } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { reread } from '../rings/key-rings.js';
 
 /** White space, dashes and minus signs of all kinds, and the marks that copied text carries: soft hyphen, zero widths, directions. */
@@ -69,7 +69,6 @@ export function makeAgentSecrets(deps: {
   readonly onProblem: (error: unknown) => void;
 }): AgentSecrets {
   const { load, clock, onProblem } = deps;
-  const elapsedMs = makeElapsed(clock);
   let digests = digestsOf(load());
   let refreshedAtMs = -Infinity;
   let refreshing: Promise<void> | null = null;
@@ -89,7 +88,7 @@ export function makeAgentSecrets(deps: {
   }
 
   async function refresh(): Promise<void> {
-    const waitMs = refreshedAtMs + refreshIntervalMs - elapsedMs();
+    const waitMs = refreshedAtMs + refreshIntervalMs - clock.steadyMs();
     try {
       // Also without a wait, so that `refreshing` is set before it is cleared.
       await (waitMs > 0 ? clock.sleep(waitMs) : Promise.resolve());
@@ -97,7 +96,7 @@ export function makeAgentSecrets(deps: {
       // A caller that comes after this line needs another reading.
       refreshing = null;
     }
-    refreshedAtMs = elapsedMs();
+    refreshedAtMs = clock.steadyMs();
     reload();
   }
 }

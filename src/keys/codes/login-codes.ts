@@ -11,26 +11,6 @@ export function isStrongCode(typed: string): boolean {
   return parseCrockfordCode(typed, codeLength) !== null;
 }
 
-/**
- * Makes codes that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change), as `XXXXX-XXXXX-XXXXX-XXXXX`.
- * `issue_id` is the id of the change, and `email_digest` the digest of the former address. @param keys `CODE_KEYS`
- */
-export function makeAddressRevertCodes(keys: Keyring): MailedCodes {
-  return makeStrongCodes(keys, 'address revert');
-}
-
-/** Makes codes that sign in for an hour (src/areas/accounts/commands/README.md#login-codes). @param keys `CODE_KEYS` */
-export function makeStrongLoginCodes(keys: Keyring): MailedCodes {
-  return makeStrongCodes(keys, 'strong login');
-}
-
-function makeStrongCodes(keys: Keyring, purpose: 'address revert' | 'strong login'): MailedCodes {
-  return makeCodes(keys, purpose, {
-    write: (mac) => crockfordCode(mac.subarray(0, codeLength)),
-    parse: (typed) => parseCrockfordCode(typed, codeLength),
-  });
-}
-
 /** The fields of a code in an event. They suffice to compute the code again. */
 export interface CodeIssue {
   /** The key that the code was issued with. */
@@ -41,52 +21,61 @@ export interface CodeIssue {
 }
 
 /**
- * Mailed codes (src/areas/accounts/commands/README.md#login-codes). A code is a function of key, issue and address, so the mail reaction and
- * the verifier compute the same code, and no store holds it.
+ * Codes of one purpose (src/areas/accounts/commands/README.md#login-codes). A code is a function of key, issue and address, so the mail
+ * reaction and the verifier compute the same code, and no store holds it.
  */
-export interface MailedCodes {
-  /** Returns the id of the key for a new issue. */
-  active(): string;
-  /** Six digits: HMAC-SHA-256 modulo 10^6. Probabilities differ by at most one part in 10^71. @throws KeyMissing */
-  codeFor(issue: CodeIssue): string;
-  /** Returns whether the typed text (`parseSixDigits`) is these six digits. It runs in constant time. @throws KeyMissing */
-  matches(issue: CodeIssue, typed: string): boolean;
+export type MailedCodes = ReturnType<typeof makeCodes>;
+
+/** How codes are written, and what a typed text is without its separators; null for no code. */
+interface CodeForm {
+  readonly write: (mac: Buffer) => string;
+  readonly parse: (typed: string) => string | null;
 }
 
 const codeCount = 1_000_000n;
 
-/** Makes codes that sign in. @param keys `CODE_KEYS` */
-export function makeLoginCodes(keys: Keyring): MailedCodes {
-  return makeMailedCodes(keys, 'login');
-}
+/** HMAC-SHA-256 modulo 10^6. Probabilities differ by at most one part in 10^71. */
+const sixDigits: CodeForm = {
+  write: (mac) => String(BigInt(`0x${mac.toString('hex')}`) % codeCount).padStart(6, '0'),
+  parse: parseSixDigits,
+};
 
-/** Makes codes that confirm a new address of an account. None of them signs in. @param keys `CODE_KEYS` */
-export function makeAddressChangeCodes(keys: Keyring): MailedCodes {
-  return makeMailedCodes(keys, 'address change');
-}
+/** `XXXXX-XXXXX-XXXXX-XXXXX`. */
+const strong: CodeForm = {
+  write: (mac) => crockfordCode(mac.subarray(0, codeLength)),
+  parse: (typed) => parseCrockfordCode(typed, codeLength),
+};
 
-/** Makes codes that prove the address of an account in a session of it. None of them signs in. @param keys `CODE_KEYS` */
-export function makeVerificationCodes(keys: Keyring): MailedCodes {
-  return makeMailedCodes(keys, 'verification');
-}
+/** The codes by their purpose. No code of one purpose serves another. */
+export type AllMailedCodes = ReturnType<typeof makeMailedCodes>;
 
-function makeMailedCodes(keys: Keyring, purpose: 'login' | 'address change' | 'verification'): MailedCodes {
-  return makeCodes(keys, purpose, {
-    write: (mac) => String(BigInt(`0x${mac.toString('hex')}`) % codeCount).padStart(6, '0'),
-    parse: parseSixDigits,
-  });
-}
-
-/** @param form how a code is written, and what a typed text is without its separators; null for no code */
-function makeCodes(
-  keys: Keyring,
-  purpose: string,
-  form: { readonly write: (mac: Buffer) => string; readonly parse: (typed: string) => string | null },
-): MailedCodes {
+/** Makes the codes that the service mails. @param keys `CODE_KEYS` */
+export function makeMailedCodes(keys: Keyring) {
   return {
+    /** They sign in. */
+    loginCodes: makeCodes(keys, 'login', sixDigits),
+    /** They sign in for an hour (src/areas/accounts/commands/README.md#login-codes). */
+    strongLoginCodes: makeCodes(keys, 'strong login', strong),
+    /** They confirm a new address of an account. */
+    addressChangeCodes: makeCodes(keys, 'address change', sixDigits),
+    /** They prove the address of an account in a session of it. */
+    verificationCodes: makeCodes(keys, 'verification', sixDigits),
+    /**
+     * They put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change). `issue_id` is the id of the change,
+     * and `email_digest` the digest of the former address.
+     */
+    addressRevertCodes: makeCodes(keys, 'address revert', strong),
+  };
+}
+
+function makeCodes(keys: Keyring, purpose: string, form: CodeForm) {
+  return {
+    /** Returns the id of the key for a new issue. */
     active: () => keys.active().kid,
+    /** @throws KeyMissing */
     codeFor,
-    matches: (issue, typed) => {
+    /** Returns whether the typed text is the code. It runs in constant time. @throws KeyMissing */
+    matches: (issue: CodeIssue, typed: string) => {
       const expected = Buffer.from(codeFor(issue).replaceAll('-', ''));
       const code = form.parse(typed);
       return code !== null && timingSafeEqual(expected, Buffer.from(code));

@@ -5,7 +5,7 @@ import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { type RandomBytes, makeDigests } from '../sealing/digests.js';
 import { openEnvelope, sealEnvelope } from '../sealing/envelope.js';
 import { DoesNotOpen, KeyProblem } from '../sealing/errors.js';
-import { ringNames, type RingName } from './key-file-format.js';
+import { ringNames, type RingName, ringsOf } from './key-file-format.js';
 import { type KeyMaterial, keySettingNames } from './key-rings.js';
 
 /** The record of the state store that shows which keys the data was made with. */
@@ -22,14 +22,7 @@ const canariesSchema = z.strictObject({
   log_id: z.string(),
   /** A digest with INDEX_KEY. */
   index: z.string(),
-  rings: z.strictObject({
-    jwt: ringSchema,
-    master: ringSchema,
-    refresh: ringSchema,
-    code: ringSchema,
-    pepper: ringSchema,
-    audit: ringSchema,
-  }),
+  rings: z.strictObject(ringsOf(() => ringSchema)),
 });
 export type Canaries = z.output<typeof canariesSchema>;
 type RingCanaries = z.output<typeof ringSchema>;
@@ -104,7 +97,7 @@ export function makeKeyCanaries(deps: {
   }
 
   function nextCanaries(found: Canaries | null): Omit<Canaries, 'log_id'> {
-    const ring = (name: RingName): RingCanaries => ({
+    const rings = ringsOf((name) => ({
       active: keys[name].active().kid,
       sealed: Object.fromEntries(
         keys[name]
@@ -112,18 +105,8 @@ export function makeKeyCanaries(deps: {
           .toSorted((one, other) => (one.kid < other.kid ? -1 : 1))
           .map(({ kid, key }) => [kid, sealedWith(found?.rings[name], kid) ?? seal(name, kid, key)]),
       ),
-    });
-    return {
-      index: indexDigest(keys.indexKey),
-      rings: {
-        jwt: ring('jwt'),
-        master: ring('master'),
-        refresh: ring('refresh'),
-        code: ring('code'),
-        pepper: ring('pepper'),
-        audit: ring('audit'),
-      },
-    };
+    }));
+    return { index: indexDigest(keys.indexKey), rings };
   }
 
   function seal(ring: RingName, kid: string, key: Buffer): string {

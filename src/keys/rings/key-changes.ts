@@ -1,5 +1,5 @@
 import { KeyProblem } from '../sealing/errors.js';
-import { keyBytes, type KeyFile, type KeyTimes, type RingName } from './key-file-format.js';
+import { keyBytes, type KeyFile, type KeyTimes, type RingName, ringsOf } from './key-file-format.js';
 import { formatRingKey, type RingKey } from './keyring.js';
 import type { RandomBytes } from '../sealing/digests.js';
 
@@ -8,7 +8,7 @@ export function newKeyFile(randomBytes: RandomBytes): KeyFile {
   const list = () => [formatRingKey(newRingKey([], randomBytes))];
   return {
     format: 1,
-    rings: { jwt: list(), master: list(), refresh: list(), code: list(), pepper: list(), audit: list() },
+    rings: ringsOf(list),
     times: {},
     index_key: randomBytes(keyBytes).toString('base64url'),
   };

@@ -23,14 +23,7 @@ export type KeyTimes = Readonly<z.output<typeof keyTimesSchema>>;
 /** `keys.json`. An entry is `kid:base64url`; the first is the active key, as in the environment. */
 const keyFileSchema = z.strictObject({
   format: z.literal(1),
-  rings: z.strictObject({
-    jwt: listSchema,
-    master: listSchema,
-    refresh: listSchema,
-    code: listSchema,
-    pepper: listSchema,
-    audit: listSchema,
-  }),
+  rings: z.strictObject(ringsOf(() => listSchema)),
   times: z.partialRecord(z.enum(ringNames), z.record(z.string(), keyTimesSchema)),
   index_key: z.string(),
 });
@@ -54,4 +47,9 @@ export function parseKeyFile(text: string, path: string): KeyFile {
 
 export function formatKeyFile(file: KeyFile): string {
   return `${JSON.stringify(file, null, 2)}\n`;
+}
+
+/** Makes a value for each ring, in the order of `ringNames`. */
+export function ringsOf<Value>(make: (name: RingName) => Value): Record<RingName, Value> {
+  return Object.fromEntries(ringNames.map((name) => [name, make(name)])) as Record<RingName, Value>;
 }

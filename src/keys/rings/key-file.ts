@@ -1,3 +1,4 @@
+import { codeOf } from '../../kit/errors.js';
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -42,8 +43,10 @@ export function readKeyFile(path: string): KeyFile | null {
     }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    if (codeOf(error) === undefined) throw error;
-    throw new KeyProblem(`${path} cannot be read (${codeOf(error) ?? ''}); make it readable for this user`);
+    if (error instanceof KeyProblem) throw error;
+    throw new KeyProblem(`${path} cannot be read (${codeOf(error)}); make it readable for this user`, {
+      cause: error,
+    });
   }
   return parseKeyFile(text, path);
 }
@@ -77,12 +80,11 @@ export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile):
   if (file === null) throw new KeyProblem(`${path} does not exist; the service makes it when it starts`);
   const changed = parseKeyFile(formatKeyFile(change(file)), path);
   try {
-    putFile(path, changed, (temporary) => {
-      renameSync(temporary, path);
-    });
+    putFile(path, changed, (temporary) => renameSync(temporary, path));
   } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-    throw new KeyProblem(`${path} could not be written (${codeOf(error) ?? ''}); its keys are as they were`);
+    throw new KeyProblem(`${path} could not be written (${codeOf(error)}); its keys are as they were`, {
+      cause: error,
+    });
   }
   return changed;
 }
@@ -124,8 +126,4 @@ function fsyncDirectory(directory: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Clock, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock } from '../../kit/time/clock.js';
 import { KeyProblem } from '../sealing/errors.js';
-import { type KeyFile, type RingName, keyBytes, ringNames } from './key-file-format.js';
+import { type KeyFile, type RingName, keyBytes, ringNames, ringsOf } from './key-file-format.js';
 import { readKeyFile, readOrMakeKeyFile } from './key-file.js';
 import { type Keyring, decodeBase64url, parseKeyring } from './keyring.js';
 import type { RandomBytes } from '../sealing/digests.js';
@@ -37,16 +37,7 @@ type KeySettingName = (typeof keySettingNames)[RingName | 'index'];
 
 /** Collects the settings. @param read returns the current text of a setting; undefined if it is not set */
 export function readKeySettings(read: (name: KeySettingName) => string | undefined): KeySettings {
-  const { jwt, master, refresh, code, pepper, audit, index } = keySettingNames;
-  return {
-    jwt: read(jwt),
-    master: read(master),
-    refresh: read(refresh),
-    code: read(code),
-    pepper: read(pepper),
-    audit: read(audit),
-    index: read(index),
-  };
+  return { ...ringsOf((name) => read(keySettingNames[name])), index: read(keySettingNames.index) };
 }
 
 /** All keys of a process. */
@@ -95,13 +86,10 @@ export function loadKeys(input: {
     }
   }
 
-  const ring = (name: RingName) => attempt(() => readRing(name, settings, file));
-  const [jwt, master, refresh] = [ring('jwt'), ring('master'), ring('refresh')];
-  const [code, pepper, audit] = [ring('code'), ring('pepper'), ring('audit')];
+  const rings = ringsOf((name) => attempt(() => readRing(name, settings, file)));
   const indexKey = attempt(() => readIndexKey(settings, file));
-  if (!jwt || !master || !refresh || !code || !pepper || !audit || !indexKey)
-    throw new KeyProblem(problems.join('; '));
-  return { jwt, master, refresh, code, pepper, audit, indexKey };
+  if (problems.length > 0) throw new KeyProblem(problems.join('; '));
+  return { ...rings, indexKey } as KeyMaterial;
 }
 
 function readRing(name: RingName, settings: KeySettings, file: KeyFile | null): Keyring {
@@ -202,7 +190,7 @@ export function makeKeyRings(deps: {
       find: (kid) => {
         const known = current[name].find(kid);
         if (known !== undefined) return known;
-        const nowMs = steadyMsOf(clock);
+        const nowMs = clock.steadyMs();
         if (nowMs - lastUnknownKidMs < unknownKidIntervalMs) return undefined;
         lastUnknownKidMs = nowMs;
         reload();
@@ -212,12 +200,7 @@ export function makeKeyRings(deps: {
   }
 
   return {
-    jwt: liveRing('jwt'),
-    master: liveRing('master'),
-    refresh: liveRing('refresh'),
-    code: liveRing('code'),
-    pepper: liveRing('pepper'),
-    audit: liveRing('audit'),
+    ...ringsOf(liveRing),
     indexKey: current.indexKey,
     reload,
     watch: (signal) => reread(reload, clock, signal),

@@ -45,22 +45,7 @@ export type KeyChange = {
 };
 
 /** Rotates the rings (src/keys/README.md#rotation): add, promote, rewrap (master), retire. All throw CommandRejected. */
-export interface KeyRotation {
-  list(): readonly RingOverview[];
-  /** Adds a key that only opens and verifies. */
-  add(ring: RingName): KeyChange;
-  /**
-   * Makes a key the one that signs and seals.
-   * @param kid null selects the one key that was added and has never been active
-   * @param options.now promotes the key even if some process cannot have read it yet
-   */
-  promote(ring: RingName, kid: string | null, options: { readonly now: boolean }): KeyChange;
-  /**
-   * @param options.force removes the key even if it is still needed, except if it wraps data keys
-   * @throws CommandRejected; for a pepper also the errors of the count of passwords
-   */
-  retire(ring: RingName, kid: string, options: { readonly force: boolean }): Promise<KeyChange>;
-}
+export type KeyRotation = ReturnType<typeof makeKeyRotation>;
 
 export function makeKeyRotation(deps: {
   readonly keyRings: KeyRings;
@@ -73,10 +58,10 @@ export function makeKeyRotation(deps: {
   readonly randomBytes: RandomBytes;
   /** Receives every change, for the log. */
   readonly onChange: (change: 'added' | 'promoted' | 'retired', ring: RingName, kid: string) => void;
-}): KeyRotation {
+}) {
   const { keyRings, keyFile, settings, sealer, countPasswords, clock, randomBytes, onChange } = deps;
   return {
-    list: () => {
+    list: (): readonly RingOverview[] => {
       const set = settings();
       const file = keyFile === null ? null : readFile(keyFile);
       return ringNames.map((ring) => {
@@ -90,7 +75,8 @@ export function makeKeyRotation(deps: {
         return { ring, source: inFile ? 'keys.json' : keySettingNames[ring], keys };
       });
     },
-    add: (ring) => {
+    /** Adds a key that only opens and verifies. */
+    add: (ring: RingName): KeyChange => {
       const path = fileOf(ring);
       if (path === null) {
         const added = newRingKey(kidsOf(ring), randomBytes);
@@ -111,7 +97,12 @@ export function makeKeyRotation(deps: {
       onChange('added', ring, kid);
       return { ring, kid, changed: true, next: `keys promote ${ring} ${kid}; ${adviceAfterAdding(ring)}` };
     },
-    promote: (ring, wanted, { now }) => {
+    /**
+     * Makes a key the one that signs and seals.
+     * @param kid null selects the one key that was added and has never been active
+     * @param options.now promotes the key even if some process cannot have read it yet
+     */
+    promote: (ring: RingName, wanted: string | null, { now }: { readonly now: boolean }): KeyChange => {
       const path = fileOf(ring);
       const kid = wanted ?? onlyWaiting(ring, path);
       requireKey(ring, kid);
@@ -132,7 +123,15 @@ export function makeKeyRotation(deps: {
       const rewrap = ring === 'master' ? 'keys rewrap now; ' : '';
       return { ring, kid, changed: true, next: `${rewrap}keys retire later: ${retireAdvice(ring)}` };
     },
-    retire: async (ring, kid, { force }) => {
+    /**
+     * @param options.force removes the key even if it is still needed, except if it wraps data keys
+     * @throws CommandRejected; for a pepper also the errors of the count of passwords
+     */
+    retire: async (
+      ring: RingName,
+      kid: string,
+      { force }: { readonly force: boolean },
+    ): Promise<KeyChange> => {
       requireKey(ring, kid);
       if (kid === keyRings[ring].active().kid) {
         throw new CommandRejected(

@@ -1,30 +1,15 @@
-/**
- * Makes a function that returns the milliseconds since then. They never go back: a step of the clock to an earlier time
- * counts as no time, so no wait lasts for the length of the step.
- */
-export function makeElapsed(clock: Pick<Clock, 'now' | 'steadyMs'>): () => number {
-  let lastMs = steadyMsOf(clock);
-  let elapsedMs = 0;
-  return () => {
-    const nowMs = steadyMsOf(clock);
-    elapsedMs += Math.max(0, nowMs - lastMs);
-    lastMs = nowMs;
-    return elapsedMs;
-  };
-}
-
 /** The wall clock and the timer, passed as an argument so that a test controls time. */
 export interface Clock {
   now(): Date;
-  /** Milliseconds of a clock that no operator sets, for ages and waits. Without it these follow `now`. */
-  readonly steadyMs?: () => number;
+  /** Milliseconds of a clock that no operator sets, for ages and waits. Its begin has no meaning. */
+  steadyMs(): number;
   /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Runs the work after `ms` milliseconds, unless the returned function is called before. Without it, see `sleep`. */
   readonly timer?: (ms: number, work: () => void) => () => void;
 }
 
-export type SteadyClock = Pick<Clock, 'now' | 'steadyMs'>;
+export type SteadyClock = Pick<Clock, 'steadyMs'>;
 
 /** Returns a number in [0, 1). */
 export type Random = () => number;
@@ -39,9 +24,4 @@ export function backoff(
   { first, cap }: { first: number; cap: number },
 ): number {
   return random() * Math.min(cap, first * 2 ** Math.min(attempt, 30));
-}
-
-/** Returns the time for ages and waits in milliseconds. Its begin has no meaning. */
-export function steadyMsOf(clock: SteadyClock): number {
-  return clock.steadyMs?.() ?? clock.now().getTime();
 }

@@ -6,9 +6,7 @@ export function limitedSignal(outer: AbortSignal, ms: number): AbortSignal {
   // The timer holds the controller. The timer of `AbortSignal.timeout` holds its signal weakly: in Node 20, a signal that
   // only `AbortSignal.any` refers to can be collected before its time, and then nothing aborts.
   const limit = new AbortController();
-  setTimeout(() => {
-    limit.abort(new DOMException('the time limit has passed', 'TimeoutError'));
-  }, ms).unref();
+  setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms).unref();
   return AbortSignal.any([outer, limit.signal]);
 }
 
@@ -48,9 +46,7 @@ export function withTimeLimit<Result>(
   { ms, clock, exceeded }: TimeLimit,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const cancel = startTimer(clock, ms, () => {
-      reject(exceeded());
-    });
+    const cancel = startTimer(clock, ms, () => reject(exceeded()));
     work.then(
       (result) => {
         cancel();

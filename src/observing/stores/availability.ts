@@ -1,31 +1,9 @@
+import type { Clock } from '../../kit/time/clock.js';
 /** Whether a store answers, as the calls of this process report it. */
-export interface Availability {
-  /** Reports that a call was answered, also by a refusal. */
-  readonly answered: () => void;
-  /**
-   * Reports that a call had no answer: it timed out, or found no connection.
-   * @param error the reason, for the operator
-   * @param answersBefore `answers()` at the start of the call; an answer to a later call shows that the store is there
-   */
-  readonly unanswered: (error?: Error, answersBefore?: number) => void;
-  /** Reports a failure that may mean that the store is away: the next look at the store pings it. */
-  readonly suspect: () => void;
-  /** Returns whether a call has failed in such a way since the last answer. */
-  readonly isSuspect: () => boolean;
-  /** Returns the count of answered calls. */
-  readonly answers: () => number;
-  /** Returns the time on the steady clock since which calls have had no answer; null while the store answers. */
-  readonly awaySinceMs: () => number | null;
-  /** Returns the reason of the last call without an answer; null while the store answers. */
-  readonly failure: () => Error | null;
-  /** Returns the time on the steady clock of the last answered call; null before the first answer. */
-  readonly lastAnswerMs: () => number | null;
-  /** Calls the listener each time the store answers again after it was away. @returns a function that removes it */
-  readonly onReturn: (listener: () => void) => () => void;
-}
+export type Availability = ReturnType<typeof makeAvailability>;
 
 /** @param nowMs the steady clock, so that a step of the wall clock hides no outage and makes none */
-export function makeAvailability(nowMs: () => number): Availability {
+export function makeAvailability(nowMs: () => number) {
   const listeners = new Set<() => void>();
   let answers = 0;
   let awaySinceMs: number | null = null;
@@ -33,6 +11,7 @@ export function makeAvailability(nowMs: () => number): Availability {
   let isSuspect = false;
   let lastAnswerMs: number | null = null;
   return {
+    /** Reports that a call was answered, also by a refusal. */
     answered: () => {
       answers += 1;
       lastAnswerMs = nowMs();
@@ -42,31 +21,36 @@ export function makeAvailability(nowMs: () => number): Availability {
       failure = null;
       for (const listener of [...listeners]) listener();
     },
-    unanswered: (error, answersBefore = answers) => {
+    /**
+     * Reports that a call had no answer: it timed out, or found no connection.
+     * @param error the reason, for the operator
+     * @param answersBefore `answers()` at the start of the call; an answer to a later call shows that the store is there
+     */
+    unanswered: (error?: Error, answersBefore: number = answers) => {
       if (answersBefore !== answers) return;
       awaySinceMs ??= nowMs();
       failure = error ?? failure;
     },
+    /** Reports a failure that may mean that the store is away: the next look at the store pings it. */
     suspect: () => {
       isSuspect = true;
     },
+    /** Returns whether a call has failed in such a way since the last answer. */
     isSuspect: () => isSuspect,
+    /** Returns the count of answered calls. */
     answers: () => answers,
-    awaySinceMs: () => awaySinceMs,
-    failure: () => failure,
-    lastAnswerMs: () => lastAnswerMs,
-    onReturn: (listener) => {
+    /** Returns the time on the steady clock since which calls have had no answer; null while the store answers. */
+    awaySinceMs: (): number | null => awaySinceMs,
+    /** Returns the reason of the last call without an answer; null while the store answers. */
+    failure: (): Error | null => failure,
+    /** Returns the time on the steady clock of the last answered call; null before the first answer. */
+    lastAnswerMs: (): number | null => lastAnswerMs,
+    /** Calls the listener each time the store answers again after it was away. @returns a function that removes it */
+    onReturn: (listener: () => void): (() => void) => {
       listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
+      return () => listeners.delete(listener);
     },
   };
-}
-
-interface Sleeper {
-  /** Resolves after `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -74,9 +58,9 @@ interface Sleeper {
  * its back-off after an outage. It must not measure a time limit.
  */
 export function makeWakefulSleep(
-  clock: Sleeper,
+  clock: Pick<Clock, 'sleep'>,
   stores: readonly Pick<Availability, 'onReturn'>[],
-): Sleeper['sleep'] {
+): Clock['sleep'] {
   return async (ms, signal) => {
     const returned = new AbortController();
     const forget = stores.map(({ onReturn }) =>
@@ -85,9 +69,7 @@ export function makeWakefulSleep(
         returned.abort('returned');
       }),
     );
-    const end = (): void => {
-      returned.abort(signal?.reason);
-    };
+    const end = (): void => returned.abort(signal?.reason);
     signal?.addEventListener('abort', end, { once: true });
     if (signal?.aborted === true) end();
     try {

@@ -1,6 +1,6 @@
 import { StoreUnavailable, WrongExpectedRevision } from '../../event-sourcing/ports/errors.js';
 import type { EventStore, LogPage } from '../../event-sourcing/ports/event-store.js';
-import { carried } from '../../kit/work-context.js';
+import { carried } from '../../kit/trace.js';
 import type { ReadModelStore, SelectedDocuments } from '../../event-sourcing/ports/read-model-store.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import type { Availability } from './availability.js';
@@ -49,12 +49,8 @@ function observeCall(name: string, call: Call, observers: readonly StoreObserver
       for (const noteEnd of noteEnds) noteEnd?.(end);
     };
     result.then(
-      (found: unknown) => {
-        note({ result: found });
-      },
-      (error: unknown) => {
-        note({ error });
-      },
+      (found: unknown) => note({ result: found }),
+      (error: unknown) => note({ error }),
     );
     return result;
   };

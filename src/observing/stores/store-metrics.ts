@@ -8,18 +8,10 @@ import {
 } from '../../event-sourcing/ports/errors.js';
 import { type CallEnd, type StoreObserver, storeWrites } from './observed-store.js';
 import type { Availability } from './availability.js';
-import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
+import type { SteadyClock } from '../../kit/time/clock.js';
 
 /** Whether the process can read the log onwards. The end of a log may answer while its records cannot be read. */
-export interface LogReads {
-  succeeded(): void;
-  failed(): void;
-  /**
-   * Returns the time on the steady clock since which every read has failed although the store answers; null after a read that
-   * succeeded, before the first one, while the store is away, and in a process that reads the log no more.
-   */
-  failingSinceMs(): number | null;
-}
+export type LogReads = ReturnType<typeof makeLogReads>;
 
 /**
  * A process that follows the log tries again sooner: a call takes 7 s at most, and a back-off 10 s. After this time another
@@ -33,33 +25,29 @@ export function makeLogReads({
 }: {
   readonly clock: SteadyClock;
   readonly availability: Pick<Availability, 'awaySinceMs' | 'onReturn'>;
-}): LogReads {
+}) {
   let failing: { readonly sinceMs: number; readonly lastMs: number } | null = null;
   const forget = (): void => {
     failing = null;
   };
-  const current = () => (failing !== null && steadyMsOf(clock) - failing.lastMs < restMs ? failing : null);
+  const current = () => (failing !== null && clock.steadyMs() - failing.lastMs < restMs ? failing : null);
   availability.onReturn(forget);
   return {
     succeeded: forget,
     failed: () => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       failing = { sinceMs: current()?.sinceMs ?? nowMs, lastMs: nowMs };
     },
-    failingSinceMs: () => (availability.awaySinceMs() === null ? (current()?.sinceMs ?? null) : null),
+    /**
+     * Returns the time on the steady clock since which every read has failed although the store answers; null after a read that
+     * succeeded, before the first one, while the store is away, and in a process that reads the log no more.
+     */
+    failingSinceMs: (): number | null =>
+      availability.awaySinceMs() === null ? (current()?.sinceMs ?? null) : null,
   };
 }
 
 type StoreLabel = 'events' | 'read_models' | 'state';
-
-/** Measures the calls of the stores. The command line opens stores too, so a service registers the metrics separately. */
-export interface StoreMetrics {
-  /** Returns the observer of a store. */
-  readonly of: (store: StoreLabel) => StoreObserver;
-  /** Notes the damage of a stream that the reader of the log has found. Ignores every other error. */
-  readonly streamDamaged: (error: unknown) => void;
-  register(registry: Registry): void;
-}
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const stateCalls: ReadonlySet<string> = new Set(['get', 'compareAndSet', 'list']);
@@ -67,7 +55,7 @@ const stateCalls: ReadonlySet<string> = new Set(['get', 'compareAndSet', 'list']
 const damagedMax = 1_000;
 
 /** @param nowMs a clock that is never set back */
-export function makeStoreMetrics(nowMs: () => number = () => performance.now()): StoreMetrics {
+export function makeStoreMetrics(nowMs: () => number = () => performance.now()) {
   const appends = new Histogram({
     name: 'stowage_append_duration_seconds',
     help: 'Time of an append to the log, by outcome: appended, conflict, unavailable, unknown or failed.',
@@ -87,18 +75,22 @@ export function makeStoreMetrics(nowMs: () => number = () => performance.now()):
   const pending = { events: 0, read_models: 0, state: 0 };
 
   return {
-    of: (store) => (name) => {
-      const startedMs = nowMs();
-      const isWrite = storeWrites.has(name);
-      if (isWrite) pending[store] += 1;
-      return (end) => {
-        if (isWrite) pending[store] -= 1;
-        if ('error' in end) streamDamaged(end.error);
-        note(store, name, outcomeOf(store, end, isWrite), (nowMs() - startedMs) / 1_000);
-      };
-    },
+    /** Returns the observer of a store. */
+    of:
+      (store: StoreLabel): StoreObserver =>
+      (name) => {
+        const startedMs = nowMs();
+        const isWrite = storeWrites.has(name);
+        if (isWrite) pending[store] += 1;
+        return (end) => {
+          if (isWrite) pending[store] -= 1;
+          if ('error' in end) streamDamaged(end.error);
+          note(store, name, outcomeOf(store, end, isWrite), (nowMs() - startedMs) / 1_000);
+        };
+      },
+    /** Notes the damage of a stream that the reader of the log has found. Ignores every other error. */
     streamDamaged,
-    register: (registry) => {
+    register: (registry: Registry) => {
       for (const metric of [appends, conflicts, calls]) registry.registerMetric(metric);
       const gauge = gaugesOf(registry);
       gauge(

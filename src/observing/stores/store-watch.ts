@@ -1,5 +1,5 @@
 import type { Availability } from './availability.js';
-import { type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 
 /** A store under the name that operators know it by, for example "EventStoreDB at 10.0.0.7:2113". */
@@ -33,15 +33,7 @@ export interface StoreState {
 /** Calls the store once. The call itself reports to the availability of the link. */
 export type Ping = () => Promise<unknown>;
 
-export interface StoreWatch {
-  /** Sets the pings of the stores when they are open. A link without one is judged by its calls alone. */
-  opened(pings: ReadonlyMap<StoreLink, Ping>): void;
-  /** Returns the names of the stores that have not answered for a second. */
-  away(): readonly string[];
-  states(): readonly StoreState[];
-  /** Pings and reports until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
-}
+export type StoreWatch = ReturnType<typeof makeStoreWatch>;
 
 /** A store counts as away when it has not answered for this long, so that a lost connection alone is no outage. */
 const awayAfterMs = 1_000;
@@ -57,17 +49,19 @@ export function makeStoreWatch(deps: {
   readonly clock: Clock;
   readonly random: Random;
   readonly onReport: (report: StoreReport) => void;
-}): StoreWatch {
+}) {
   const { clock, random, onReport } = deps;
   const links = deps.links.map((link) => ({ link, pinging: false, reported: null as Reported | null }));
   let pings: ReadonlyMap<StoreLink, Ping> = new Map();
 
   return {
-    opened: (opened) => {
+    /** Sets the pings of the stores when they are open. A link without one is judged by its calls alone. */
+    opened: (opened: ReadonlyMap<StoreLink, Ping>) => {
       pings = opened;
     },
-    away: () => links.filter(({ link }) => isAway(link)).map(({ link }) => link.name),
-    states: () =>
+    /** Returns the names of the stores that have not answered for a second. */
+    away: (): readonly string[] => links.filter(({ link }) => isAway(link)).map(({ link }) => link.name),
+    states: (): readonly StoreState[] =>
       links.map(({ link }) => {
         const { name, availability } = link;
         const since = isAway(link) ? availability.awaySinceMs() : null;
@@ -79,7 +73,8 @@ export function makeStoreWatch(deps: {
           server: link.server ?? null,
         };
       }),
-    run: async (signal) => {
+    /** Pings and reports until the signal aborts. */
+    run: async (signal: AbortSignal) => {
       while (!signal.aborted) {
         for (const watched of links) {
           ping(watched);
@@ -92,7 +87,7 @@ export function makeStoreWatch(deps: {
   };
 
   function nowMs(): number {
-    return steadyMsOf(clock);
+    return clock.steadyMs();
   }
 
   function isAway({ availability }: StoreLink): boolean {

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { codeOf } from '../../kit/errors.js';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   createReadStream,
@@ -7,9 +8,12 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  rmSync,
+  mkdirSync,
+  renameSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, dirname, basename } from 'node:path';
 import { z } from 'zod';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 
@@ -164,10 +168,27 @@ export function namesIn(directory: string): readonly string[] {
   }
 }
 
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
 function notWhole(folder: string, what: string): StoreDamaged {
   return new StoreDamaged(`${folder} is no whole backup: ${what}. Nothing was restored; use another backup`);
+}
+
+/** Fills a folder beside the target, and gives it the name when it is whole and durable. @throws StoreUnavailable */
+export async function fillFolder<Made>(
+  target: string,
+  fill: (partial: string) => Promise<Made>,
+): Promise<Made> {
+  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    mkdirSync(partial, { mode: 0o700 });
+    const made = await fill(partial);
+    renameSync(partial, target);
+    syncPath(dirname(target));
+    return made;
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    const said = `${target} cannot be written (${codeOf(error)}); check the disk and its rights`;
+    throw new StoreUnavailable(said, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { codeOf } from '../../kit/errors.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Config, ConfigProblem } from '../../config/config.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { canaryRecord, findMismatches, parseCanaries } from '../../keys/rings/key-canaries.js';
@@ -10,12 +10,12 @@ import { lockDirectory } from '../../stores/embedded/files/directory-lock.js';
 import { version } from '../../version.js';
 import {
   type BackupContent,
-  codeOf,
   digestFile,
   formatManifest,
   manifestName,
   namesIn,
   syncPath,
+  fillFolder,
 } from './backup-folder.js';
 
 /** The progress of a long command: the share that is done, from 0 to 1. */
@@ -43,24 +43,11 @@ export async function backUp(
     throw new ConfigProblem(`${directory} holds no data; DATA_DIR must name the directory of a service`);
   }
   const unlock = lockUnlessServed(directory);
-  // Beside the folder, so that a rename finishes it.
-  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    mkdirSync(partial, { mode: 0o700 });
-    const content = await fill(partial, directory, { now, onShare, onMoment: unlock });
-    renameSync(partial, target);
-    syncPath(dirname(target));
-    return { ...content, folder: target };
-  } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
-    throw new StoreUnavailable(
-      `${target} cannot be written (${codeOf(error)}); check the disk and its rights`,
-      {
-        cause: error,
-      },
+    const content = await fillFolder(target, (partial) =>
+      fill(partial, directory, { now, onShare, onMoment: unlock }),
     );
+    return { ...content, folder: target };
   } finally {
     unlock();
   }
@@ -79,9 +66,7 @@ async function fill(
     readBeside: () => readIfThere(keyFile),
     isSame: (one, other) => (one === null || other === null ? one === other : one.equals(other)),
     onMoment,
-    onProgress: (done, all) => {
-      onShare(all === 0 ? 1 : done / all);
-    },
+    onProgress: (done, all) => onShare(all === 0 ? 1 : done / all),
   });
   const { beside: keysJson } = copy;
   if (keysJson !== null) writeFileSync(join(partial, keyFileName), keysJson, { mode: 0o600 });

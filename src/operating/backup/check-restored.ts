@@ -1,14 +1,14 @@
 import type { Config } from '../../config/config.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
-import { makeDataKeys } from '../../keys/sealing/data-keys.js';
+import { makeDataKeys } from '../../keys/sealing/sealer.js';
 import {
   canaryRecord,
   findMismatches,
   parseCanaries,
   unknownMasterKeys,
 } from '../../keys/rings/key-canaries.js';
-import { dataKeyRecord } from '../../keys/sealing/key-scope.js';
+import { dataKeyRecord } from '../../keys/sealing/envelope.js';
 import { type KeyMaterial, loadKeys, readKeySettings } from '../../keys/rings/key-rings.js';
 import { makeLog } from '../../log.js';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { NotCanonical, entryOf } from '../../areas/audit/tree/canonical-json.js';
 import type { IndexedEvent, Moment } from '../../areas/audit/history/history.js';
 import { ReplayProblem, logUntil } from '../../areas/audit/tree/log-until.js';
@@ -18,7 +17,7 @@ import { replayManifest } from '../../stores/embedded/files/directory-lock.js';
 import { openEmbeddedStores } from '../../stores/embedded/open-embedded-stores.js';
 import { version } from '../../version.js';
 import type { OnShare } from '../backup/backup.js';
-import { codeOf, namesIn, syncPath } from '../backup/backup-folder.js';
+import { namesIn, syncPath, fillFolder } from '../backup/backup-folder.js';
 import type { ReplayOrigin, ReplaySource } from './replay-source.js';
 import { systemClock, systemRandom } from '../../composition/system.js';
 import { allViews } from '../../../projections/index.js';
@@ -112,28 +111,20 @@ export async function replayInto(
   const { streamPrefix, until, onShare } = input;
   const target = resolve(folder);
   refuseContent(target);
-  // Beside the folder, so that a rename finishes it.
-  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
-  try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    mkdirSync(partial, { mode: 0o700 });
-    const made = await fill(partial, source, { streamPrefix, until, onShare });
+  const made = await fillFolder(target, async (partial) => {
+    const filled = await fill(partial, source, { streamPrefix, until, onShare }).catch(asUnavailable);
     const content = {
       format: 1,
       service_version: version,
       made_at: systemClock.now().toISOString(),
-      ...made,
+      ...filled,
     };
     writeFileSync(join(partial, replayManifest), JSON.stringify(content, null, 2), { mode: 0o600 });
     for (const name of namesIn(partial)) syncPath(join(partial, name));
     syncPath(partial);
-    renameSync(partial, target);
-    syncPath(dirname(target));
-    return { folder: target, ...made };
-  } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    throw explained(error, target);
-  }
+    return filled;
+  });
+  return { folder: target, ...made };
 }
 
 async function fill(
@@ -225,14 +216,6 @@ function refuseContent(target: string): void {
   throw new ReplayProblem(`${target} ${what}; name a folder that does not exist`);
 }
 
-/** Failures of the disk as sentences. */
-function explained(error: unknown, target: string): unknown {
-  if (error instanceof OutcomeUnknown) return new StoreUnavailable(error.message, { cause: error });
-  if (!(error instanceof Error) || !('syscall' in error)) return error;
-  return new StoreUnavailable(
-    `${target} cannot be written (${codeOf(error)}); check the disk and its rights`,
-    {
-      cause: error,
-    },
-  );
+function asUnavailable(error: unknown): never {
+  throw error instanceof OutcomeUnknown ? new StoreUnavailable(error.message, { cause: error }) : error;
 }

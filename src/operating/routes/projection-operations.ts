@@ -7,7 +7,7 @@ import { CommandRejected } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { quarantinedItems } from '../../event-sourcing/feeding/quarantine.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
-import { quarantinedEvents } from '../../event-sourcing/effects/taken-events.js';
+import { quarantinedEvents } from '../../event-sourcing/effects/take-back.js';
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
 import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';

@@ -1,3 +1,4 @@
+import { codeOf } from '../../kit/errors.js';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -73,9 +74,7 @@ export function callOperator(
           'whether the command was carried out is not known: ask again',
       });
     };
-    asked.once('close', () => {
-      clearTimeout(timer);
-    });
+    asked.once('close', () => clearTimeout(timer));
     asked.once('error', (error: NodeJS.ErrnoException) => {
       if (error.syscall === 'connect') reject(error);
       else unanswered();
@@ -119,6 +118,5 @@ export function isServed(path: string): Promise<boolean> {
 
 /** Returns whether an error says that there is no socket, or that a killed service has left one. */
 export function isUnserved(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  return code === 'ENOENT' || code === 'ECONNREFUSED';
+  return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
 }

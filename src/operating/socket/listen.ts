@@ -3,11 +3,6 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { duplexPair, type Duplex } from 'node:stream';
 
-interface OperatorListener {
-  /** Accepts no more requests, waits for running ones (5 s at most), and removes the socket. */
-  close(): Promise<void>;
-}
-
 const closeMsMax = 5_000;
 /** The longest path of a socket: sockaddr_un holds 108 bytes with the closing zero (unix(7)). */
 const pathBytesMax = 107;
@@ -23,7 +18,7 @@ export function controlSocketPath(dataDirectory: string): string {
  * Listens for the command line on a socket that this user alone may open. The caller owns the data directory, so an existing
  * socket is of a killed process.
  */
-export async function listenForOperators(path: string, handler: RequestListener): Promise<OperatorListener> {
+export async function listenForOperators(path: string, handler: RequestListener) {
   if (Buffer.byteLength(path) > pathBytesMax) {
     // The system would cut the path off silently, and the socket would have another path.
     throw Object.assign(new Error(`the path of the control socket is too long: ${path}`), {
@@ -40,10 +35,9 @@ export async function listenForOperators(path: string, handler: RequestListener)
   });
   await chmod(path, 0o600);
   return {
+    /** Accepts no more requests, waits for running ones (5 s at most), and removes the socket. */
     close: async () => {
-      const late = setTimeout(() => {
-        server.closeAllConnections();
-      }, closeMsMax);
+      const late = setTimeout(() => server.closeAllConnections(), closeMsMax);
       await new Promise((resolve) => server.close(resolve));
       clearTimeout(late);
       await rm(path, { force: true });

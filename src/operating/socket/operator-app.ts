@@ -7,7 +7,7 @@ import type { OperatorCaller } from '../../http/access/access.js';
 import { makeAdmission, requestsMaxDefault } from '../../http/access/admission.js';
 import type { Gate } from '../../http/access/gate.js';
 import type { RunOnce } from '../../http/access/idempotency.js';
-import { makeWorkCharges } from '../../http/access/work.js';
+import { makeWorkCharges } from '../../http/access/limits.js';
 import { makeHttpMetrics } from '../../http/metrics/metrics.js';
 import { type ErrorCode, HttpError, errorStatus } from '../../http/replies/error-codes.js';
 import { toHttpError } from '../../http/replies/error-reply.js';

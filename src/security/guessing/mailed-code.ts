@@ -6,6 +6,8 @@ export const mailedCode = {
   /** Codes per address (sign-in) or per account (change of address). */
   codesPerMinute: 1,
   codesPerHour: 6,
+  /** After which the client may ask for another one. */
+  resendSeconds: 60,
 } as const;
 
 /** The bounds of codes of 100 bits, which sign in while wrong codes are typed (src/areas/accounts/commands/README.md#login-codes). No failure ends one. */

@@ -88,9 +88,7 @@ export function makeHashQueue<Input, Output>(options: {
   function add(waiter: Waiter<HashCaller>): void {
     const { lane, client } = waiter.caller;
     const { round, before } = turnOf(waiter.caller);
-    const limit = setTimeout(() => {
-      waiter.refuse(new Overloaded(tooLate));
-    }, timeLimitMs);
+    const limit = setTimeout(() => waiter.refuse(new Overloaded(tooLate)), timeLimitMs);
     waiting = waiting.toSpliced(before, 0, { waiter, lane, client, round, acceptedMs: nowMs(), limit });
     if (waiting.length > queue) waiting.at(-1)?.waiter.refuse(new Overloaded(full));
   }
@@ -158,7 +156,7 @@ export function makeHashPool(options: HashPoolOptions = {}) {
     maxThreads: threads,
     idleTimeout: 60_000,
   });
-  const recent = makeRateLimiter({ clock: { now: () => new Date(), steadyMs: nowMs }, limits: { few } });
+  const recent = makeRateLimiter({ clock: { steadyMs: nowMs }, limits: { few } });
   // The queue of Tinypool has no lanes, and takes what cannot end in time.
   const hashes = makeHashQueue<ScryptInput, Buffer>({
     threads,

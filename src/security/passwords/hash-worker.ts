@@ -1,3 +1,4 @@
+import { codeOf } from '../../kit/errors.js';
 import { type ScryptInput, chooseScrypt } from './scrypt.js';
 
 /** A hash, or the name of an error, whose message could contain the input. */
@@ -12,6 +13,6 @@ export function hash(input: ScryptInput): HashReply {
     const output = scrypt(input);
     return { output, tookMs: performance.now() - beganMs };
   } catch (error) {
-    return { failed: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error' };
+    return { failed: codeOf(error) };
   }
 }

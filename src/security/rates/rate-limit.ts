@@ -1,15 +1,72 @@
-import { type SteadyClock, steadyMsOf } from '../../kit/time/clock.js';
+import type { SteadyClock } from '../../kit/time/clock.js';
 import { makeLru } from '../../kit/lru.js';
-import {
-  type Allowance,
-  type RateLimit,
-  gcraAllowance,
-  gcraCount,
-  gcraJudge,
-  nearerToRefusal,
-} from './gcra.js';
 
-export type { Allowance, RateLimit } from './gcra.js';
+/** At most `limit` at once, and in the long run `limit` every `seconds`. */
+export type RateLimit = { readonly limit: number; readonly seconds: number };
+
+interface GcraVerdict {
+  readonly allowed: boolean;
+  /** Milliseconds until the next attempt is allowed; 0 when this one is. */
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Judges by the generic cell rate algorithm (ITU-T I.371, virtual scheduling) with the whole limit as burst. The state
+ * is the theoretical arrival time in ms. Any W seconds pass at most `limit + W × limit / seconds` attempts.
+ */
+export function gcraJudge(
+  { limit, seconds }: RateLimit,
+  arrivalMs: number | undefined,
+  nowMs: number,
+): GcraVerdict {
+  const intervalMs = (seconds * 1_000) / limit;
+  const waitMs = (arrivalMs ?? nowMs) - (limit - 1) * intervalMs - nowMs;
+  // Sums of fractions of a millisecond are inexact: tolerate a thousandth.
+  return waitMs <= 0.001 ? { allowed: true, retryAfterMs: 0 } : { allowed: false, retryAfterMs: waitMs };
+}
+
+export function gcraCount(
+  { limit, seconds }: RateLimit,
+  arrivalMs: number | undefined,
+  nowMs: number,
+  times = 1,
+): number {
+  return Math.max(arrivalMs ?? nowMs, nowMs) + (times * seconds * 1_000) / limit;
+}
+
+/** What a limit still allows. */
+export interface Allowance {
+  readonly limit: number;
+  /** Attempts that the limit allows at once. */
+  readonly remaining: number;
+  /** Whole seconds until the limit is whole again; after a refusal, until it allows an attempt. */
+  readonly resetSeconds: number;
+}
+
+function gcraAllowance(
+  { limit, seconds }: RateLimit,
+  arrivalMs: number | undefined,
+  nowMs: number,
+): Allowance {
+  const aheadMs = Math.max((arrivalMs ?? nowMs) - nowMs, 0);
+  // The same tolerance as in `gcraJudge`.
+  const used = ((aheadMs - 0.001) * limit) / (seconds * 1_000);
+  const remaining = Math.min(Math.max(Math.floor(limit - used), 0), limit);
+  return { limit, remaining, resetSeconds: Math.ceil(aheadMs / 1_000) };
+}
+
+/** Returns the allowance that is nearer to a refusal. */
+export function nearerToRefusal(one: Allowance | null, other: Allowance): Allowance {
+  return one !== null && one.remaining <= other.remaining ? one : other;
+}
+
+/**
+ * Returns the arrival time, at most one period of the limit ahead: no count leads further. A time beyond that was
+ * written before the clock was set back. Its owner stores the result, or the time would stay ahead for the whole step.
+ */
+export function gcraCap({ seconds }: RateLimit, arrivalMs: number, nowMs: number): number {
+  return Math.min(arrivalMs, nowMs + seconds * 1_000);
+}
 
 export interface NamedLimit extends RateLimit {
   /** Refuses new keys while the table is full of keys that count, instead of evicting one. False when left out. */
@@ -133,7 +190,7 @@ export function makeRateLimiter<Name extends string>(deps: {
   return {
     /** Counts one attempt if all keys allow it; a refused attempt counts nowhere. */
     check: (name: Name, key: RateKey): RateVerdict => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       const cells = cellsOf(name, key);
       const verdict = judge(name, cells, nowMs);
       if (!verdict.allowed) return verdict;
@@ -143,19 +200,19 @@ export function makeRateLimiter<Name extends string>(deps: {
     keys: () => ({ closed: closedTable.size(), open: openTable.size() }),
     /** Counts an amount that is known only afterwards. It may exceed the limit, which then refuses for longer. */
     charge: (name: Name, key: RateKey, amount: number) => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       const [table, cells] = [tableOf(name), cellsOf(name, key)];
       table.makeRoom(cells.length, nowMs);
       for (const { id, limit } of cells) table.set(id, gcraCount(limit, table.get(id), nowMs, amount));
     },
     /** Judges an attempt and counts none. */
-    probe: (name: Name, key: RateKey) => judge(name, cellsOf(name, key), steadyMsOf(clock)),
+    probe: (name: Name, key: RateKey) => judge(name, cellsOf(name, key), clock.steadyMs()),
     /**
      * Makes a reservation for an attempt that counts only after some outcomes, if all keys of all limits allow it. A
      * reservation counts, so that no more attempts run at once than the limit allows. A refused attempt takes none.
      */
     reserve: (claims: readonly RateClaim<Name>[]): Reservation<Name> => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       const reservations = claims.map(({ name, key }) => ({ name, cells: cellsOf(name, key) }));
       const verdicts = reservations.map(({ name, cells }) => judge(name, cells, nowMs));
       const [refusal] = verdicts
@@ -166,7 +223,7 @@ export function makeRateLimiter<Name extends string>(deps: {
       return {
         allowed: true,
         settle: (counts) => {
-          const settledMs = steadyMsOf(clock);
+          const settledMs = clock.steadyMs();
           let nearest: Allowance | null = null;
           for (const { name, cells } of reservations) {
             cells.forEach(release);
@@ -210,9 +267,7 @@ function makeArrivalTable(capacity: number) {
     size: () => arrivals.size,
     get: (id: string) => arrivals.peek(id),
     /** Stores the time; a full table evicts the key with the oldest count. */
-    set: (id: string, arrivalMs: number) => {
-      arrivals.set(id, arrivalMs);
-    },
+    set: (id: string, arrivalMs: number) => arrivals.set(id, arrivalMs),
     /** Evicts keys that equal fresh ones. Returns whether `count` more keys have room. */
     makeRoom: (count: number, nowMs: number): boolean => {
       const hasRoom = () => arrivals.size + count <= keysMax;

@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/time/clock.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord, type ChangeOptions } from '../../event-sourcing/ports/change-record.js';
 import type { Digests } from '../../keys/sealing/digests.js';
-import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './gcra.js';
+import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './rate-limit.js';
 
 export interface SharedClaim<Name extends string> {
   readonly name: Name;

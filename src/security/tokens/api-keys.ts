@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/share-sessions.js';
+import { base62Alphabet as alphabet, randomBase62 } from '../../keys/codes/mac-tokens.js';
 import type { RandomBytes } from '../../keys/sealing/digests.js';
 
 /** The stored parts of a key. `prefix` and `last_four` may be shown. */

@@ -60,9 +60,7 @@ class ReconnectingClient extends EventStoreDBClient {
     // Another node may have another version, during an upgrade of the cluster.
     this.named = this.connections;
     this.capabilities.then(
-      ({ serverVersion }) => {
-        this.onVersion(serverVersion);
-      },
+      ({ serverVersion }) => this.onVersion(serverVersion),
       () => undefined,
     );
   }

@@ -17,20 +17,18 @@ nameNoAddresses();
 const pauseMs = 100;
 
 /** Finds the leader of a cluster. */
-export interface Discovery {
-  /** Returns the leader. Waits for an election, or an answer of the silent node, while gossip names that node. */
-  beyond(silentNode: string, signal: AbortSignal): Promise<string>;
-}
+export type Discovery = ReturnType<typeof makeDiscovery>;
 
 /** @param answerMs how long a silent node may take to answer */
 export function makeDiscovery(
   { endpoints, tls, tuning }: Pick<ConnectionSettings, 'endpoints' | 'tls' | 'tuning'>,
   { rootCertificate }: ChannelCredentialOptions,
   answerMs: number,
-): Discovery {
+) {
   const channel = tls ? credentials.createSsl(rootCertificate) : credentials.createInsecure();
   return {
-    beyond: async (silentNode, signal) => {
+    /** Returns the leader. Waits for an election, or an answer of the silent node, while gossip names that node. */
+    beyond: async (silentNode: string, signal: AbortSignal) => {
       const [address = '', port] = silentNode.split(/:(?=\d+$)/);
       const isSilent = (node: EndPoint): boolean => node.address === address && node.port === Number(port);
       // The client would ask the silent node first half of the time, and wait for it for 5 s.

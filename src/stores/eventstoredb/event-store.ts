@@ -191,19 +191,12 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
   const logId = makeLogId(store, () => clock.now());
   const feeder = makeFeeder({
     readAll: (page) => store.readAll(page),
-    clock: {
-      now: () => clock.now(),
-      sleep: options.readerSleep ?? ((ms, signal) => clock.sleep(ms, signal)),
-    },
+    clock: options.readerSleep === undefined ? clock : { ...clock, sleep: options.readerSleep },
     random,
     pollMs: limits.pollMs,
     gatherMs,
-    onHead: () => {
-      live.atHead();
-    },
-    onRest: () => {
-      live.rest();
-    },
+    onHead: () => live.atHead(),
+    onRest: () => live.rest(),
     ...(onRetry === undefined ? {} : { onRetry }),
     ...(onRead === undefined ? {} : { onRead }),
   });

@@ -5,23 +5,13 @@ import {
   type AllStreamSubscription,
   type Credentials,
 } from '@eventstore/db-client';
-import { backoff, type Clock, type Random, steadyMsOf } from '../../kit/time/clock.js';
+import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { Client } from './client.js';
 import { parsePosition } from './same-log/positions.js';
 
 /** The live subscription of a process. It opens after the position that the reader of the log has passed. */
-export interface LiveSubscription {
-  /** Reports that the reader is at the end of the log. Opens a subscription there unless one is open. */
-  atHead(): void;
-  /** Ends the subscription until `atHead`: no consumer takes its events. */
-  rest(): void;
-  /** Reports that a read found new events of this service. A subscription that stays silent after it counts as lost. */
-  grew(): void;
-  /** Counts the subscription as lost. */
-  leave(reason: string): void;
-  stop(): void;
-}
+export type LiveSubscription = ReturnType<typeof makeLiveSubscription>;
 
 interface LiveSubscriptionDeps {
   readonly credentials: Credentials;
@@ -44,7 +34,7 @@ interface LiveSubscriptionDeps {
  * it at 32 unconsumed events. The reader then reads pages. The next subscription opens at the end of the log, after a
  * capped, jittered back-off.
  */
-export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps): LiveSubscription {
+export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps) {
   const { clock, random, limits } = deps;
   const stopping = new AbortController();
   let attempt = 0;
@@ -57,23 +47,25 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
   const stopped = (): boolean => stopping.signal.aborted;
 
   return {
+    /** Reports that the reader is at the end of the log. Opens a subscription there unless one is open. */
     atHead: () => {
       wanted = true;
       if (state === 'closed' && !stopped()) void keepOpen();
     },
+    /** Ends the subscription until `atHead`: no consumer takes its events. */
     rest: () => {
       wanted = false;
       giveUp('no consumer takes its events');
     },
+    /** Reports that a read found new events of this service. A subscription that stays silent after it counts as lost. */
     grew: () => {
-      const nowMs = steadyMsOf(clock);
+      const nowMs = clock.steadyMs();
       unheardSinceMs = heardSinceGrowth ? null : (unheardSinceMs ?? nowMs);
       heardSinceGrowth = false;
       if (unheardSinceMs !== null && nowMs - unheardSinceMs >= limits.silenceMs) giveUp('it fell silent');
     },
-    leave: (reason) => {
-      giveUp(reason);
-    },
+    /** Counts the subscription as lost. */
+    leave: (reason: string) => giveUp(reason),
     stop: () => {
       stopping.abort();
       giveUp('the store was closed');
@@ -111,9 +103,7 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
         filter: streamNameFilter({ prefixes: [deps.prefix, `$$${deps.prefix}`] }),
         credentials: deps.credentials,
       });
-      const timer = setTimeout(() => {
-        lost(`it was not confirmed within ${limits.callMs} ms`);
-      }, limits.callMs);
+      const timer = setTimeout(() => lost(`it was not confirmed within ${limits.callMs} ms`), limits.callMs);
       const lost = (reason: string): void => {
         if (over) return;
         over = true;
@@ -147,12 +137,8 @@ export function makeLiveSubscription(client: Client, deps: LiveSubscriptionDeps)
 }
 
 function listenForLoss(subscription: AllStreamSubscription, lost: (reason: string) => void): void {
-  subscription.on('error', (error: Error) => {
-    lost(error.message);
-  });
+  subscription.on('error', (error: Error) => lost(error.message));
   for (const event of ['end', 'close'] as const) {
-    subscription.on(event, () => {
-      lost('it ended');
-    });
+    subscription.on(event, () => lost('it ended'));
   }
 }

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StoredEvent } from '../../event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import { makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
-import { elementsOfRecord, type Pace, processPace } from '../../kit/pace.js';
+import { elementsOfRecord, type Pace, processPace } from '../../kit/read-in-turns.js';
 import { foldEvent, makeMessage, type MessageFold, needsAll, type WebhookMessage } from './make-message.js';
 
 /**

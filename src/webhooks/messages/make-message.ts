@@ -1,5 +1,5 @@
 import { orderEvents } from '../../areas/payments/domain/order/events.js';
-import { orderNumber } from '../../areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../areas/payments/domain/payment.js';
 import {
   evolve as evolveOrder,
   type OrderState,

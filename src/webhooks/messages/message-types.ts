@@ -6,7 +6,7 @@ import { orderStatusSchema } from '../../areas/payments/domain/order/fold.js';
 import { currencyCode, minorAmount, refundStatus } from '../../areas/payments/domain/fact.js';
 import { paymentAction, paymentProvider } from '../../areas/payments/domain/payment.js';
 import { deliveryMode } from '../../areas/storages/domain/delivery/delivery.js';
-import { storageProvider } from '../../areas/storages/domain/bucket/region.js';
+import { storageProvider } from '../../areas/storages/domain/bucket/bucket.js';
 import { storageStatus } from '../../areas/storages/domain/storage/fold.js';
 import { testFailureCode, testWarningCode } from '../../areas/storages/domain/delivery/test-failure.js';
 

@@ -6,7 +6,7 @@ import { simulateHistory } from '../../support/simulation/reactions/simulate-pay
 
 test('No storage or share stays that is created during the deletion of its project or asset', async (t) => {
   const sum = { late: 0, deleted: 0, crashes: 0 };
-  for (let seed = 1; seed <= 8; seed += 1) {
+  for (let seed = 1; seed <= 3; seed += 1) {
     const { problem, ...told } = await simulateDeletions(seed);
     t.is(problem, null, `seed ${seed}`);
     sum.late += told.late;
@@ -14,12 +14,12 @@ test('No storage or share stays that is created during the deletion of its proje
     sum.crashes += told.crashes;
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.late > 0 && sum.deleted > 4 && sum.crashes > 2);
+  t.true(sum.late > 0 && sum.deleted > 1 && sum.crashes > 0);
 });
 
 test('The same messages end in the same state under all orders, repetitions and crashes', async (t) => {
   const sum = { crashes: 0, granted: 0, held: 0, review: 0 };
-  for (let seed = 1; seed <= 10; seed += 1) {
+  for (let seed = 1; seed <= 4; seed += 1) {
     const { problem, told } = await simulateHistory(seed, { ways: 2 });
     t.is(problem, null, `seed ${seed}`);
     for (const { orders, held, crashes } of told) {
@@ -30,7 +30,7 @@ test('The same messages end in the same state under all orders, repetitions and 
     }
   }
   t.log(JSON.stringify(sum));
-  t.true(sum.crashes > 10 && sum.granted > 5 && sum.held > 5 && sum.review > 2);
+  t.true(sum.crashes > 4 && sum.granted > 1 && sum.held > 2 && sum.review > 0);
 });
 
 test('A callback that two processes hold at once for different reasons is held by two events', async (t) => {

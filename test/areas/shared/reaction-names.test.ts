@@ -57,6 +57,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'revoke-late-shares': ['ShareCreated'],
   'forget-share-mails': ['ShareMailRequested', 'ShareMailed'],
   'expire-waiting-orders': ['OrderPlaced', 'PaymentPending'],
+  'ask-for-refunds': ['RefundAsked'],
   'capture-approved-payments': ['PaymentApproved'],
   'apply-payment-reports': ['PaymentReported', 'PaymentReportResolved'],
   'fulfil-orders': ['PaymentCaptured', 'RefundReported', 'DisputeClosed', 'ReviewResolved'],

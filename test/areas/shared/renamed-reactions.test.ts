@@ -3,9 +3,9 @@ import { mailSecurityNotices } from '../../../src/areas/accounts/commands/securi
 import { emailAggregate } from '../../../src/areas/accounts/domain/email/email.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourcing/effects/reaction.js';
-import { derivedId } from '../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../src/event-sourcing/deciding/command-handler.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
-import { makeAddressRevertCodes } from '../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../src/keys/codes/login-codes.js';
 import { releaseLeftAddresses } from '../../../src/areas/accounts/commands/email/email-change.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { givenCommands } from '../../support/given/given-commands.js';
@@ -15,7 +15,7 @@ import { givenMail } from '../../support/simulation/reactions/mail-scene.js';
 // A reaction with more types has another name, and so it reads the log of the former one again.
 
 const hourMs = 3_600_000;
-const addressRevertCodes = makeAddressRevertCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
+const { addressRevertCodes } = makeMailedCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
 
 /** Returns the reaction of the release before: another name, and the types that it had. */
 function asBefore(reaction: AnyReaction, name: string, types: readonly string[]): AnyReaction {
@@ -90,7 +90,7 @@ test('The renamed reaction releases the addresses that reverts have left, and no
   let asked = 0;
   const next = () => givenContext((asked += 1), clock.now());
   const register = async (name: string): Promise<string> => {
-    const client = { clientIp: null, userAgent: null };
+    const client = { client: null, userAgent: null };
     const account = { email: `${name}@example.com`, password: 'Correct-Horse-7', ...client };
     return (await world.register(account, next())).user.id;
   };

@@ -14,8 +14,8 @@ import { makeStowageScene } from './stowage-scene.js';
 
 const rounds = Number(process.env['PEER_ROUNDS'] ?? 5);
 const secrets = {
-  standard: `whsec_${Buffer.from('bench'.padStart(24, '0')).toString('base64')}`,
-  stripe: `whsec_TestOnly${'bench'.padStart(16, '0')}`,
+  standard: `whsec_${Buffer.from('ours'.padStart(24, '0')).toString('base64')}`,
+  stripe: `whsec_TestOnly${'ours'.padStart(16, '0')}`,
 };
 
 /** Compares the service, as `serve` runs it, with programs that users would pick (docs/benchmarks.md#beside-other-programs). */

@@ -172,7 +172,7 @@ export async function makeStowageScene(service: ServiceProcess) {
 
   /** Places orders, half of the number that users may have for each platform. */
   async function signCallbacks(provider: 'standard' | 'stripe') {
-    const platform = (await makePaymentPlatforms('bench'))[provider];
+    const platform = (await makePaymentPlatforms('ours'))[provider];
     const [at, order] = [new Date(), { plan_id: 'capacity-100g', provider }];
     const placed = await Promise.all(
       members.map(async ({ headers }) => {

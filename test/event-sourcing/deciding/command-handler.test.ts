@@ -1,5 +1,9 @@
 import test from 'ava';
-import type { Aggregate, CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
+import {
+  type Aggregate,
+  type CommandHandler,
+  eventId,
+} from '../../../src/event-sourcing/deciding/command-handler.js';
 import {
   CommandRejected,
   OutcomeUnknown,
@@ -11,7 +15,6 @@ import {
 } from '../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
 import {
   counterAggregate,
   type CounterCommand,
@@ -208,9 +211,7 @@ test('A command that loses 20 races, apart by jitter, is Overloaded', async (t) 
   await t.throwsAsync(clock.run(sendToCounter(unlucky, 'c1', add(1), 1)), { instanceOf: Overloaded });
   t.is(appends.length, 20);
   const waits = appends.slice(1).map(({ atMs }, index) => atMs - (appends[index]?.atMs ?? NaN));
-  waits.forEach((wait, attempt) => {
-    t.true(wait <= Math.min(200, 2 * 2 ** attempt));
-  });
+  waits.forEach((wait, attempt) => t.true(wait <= Math.min(200, 2 * 2 ** attempt)));
   t.true(new Set(waits).size > 10);
 });
 

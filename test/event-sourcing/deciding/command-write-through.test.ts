@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
+import { makeDocumentWriter } from '../../../src/event-sourcing/views/views.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
@@ -60,9 +60,7 @@ test('The documents of a stream are settled after they are written or have faile
   const { process, clock, documents } = await given();
   let fail = (): void => undefined;
   const held = new Promise<never>((_, reject) => {
-    fail = () => {
-      reject(new StoreUnavailable('away'));
-    };
+    fail = () => reject(new StoreUnavailable('away'));
   });
   const writer = makeDocumentWriter({
     generations: process.generations,

@@ -5,7 +5,7 @@ import type { ProjectEvent } from '../../../src/areas/projects/domain/project/ev
 import { scopes } from '../../../src/areas/projects/domain/role.js';
 import type { UserEvent } from '../../../src/areas/accounts/domain/user/events.js';
 import { makeCommandHandler } from '../../../src/event-sourcing/deciding/make-command-handler.js';
-import { documentBytes, maxDocumentBytes } from '../../../src/event-sourcing/ports/document-size.js';
+import { documentBytes, maxDocumentBytes } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { DocumentTooLarge } from '../../../src/event-sourcing/ports/errors.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';

@@ -17,9 +17,7 @@ const rows: readonly [NamedRevisions | undefined, bigint | null, RegExp | null][
 
 test('A refused revision is said to be old only when it is', (t) => {
   for (const [expected, revision, message] of rows) {
-    const require = () => {
-      requireRevision(expected, revision);
-    };
+    const require = () => requireRevision(expected, revision);
     if (message === null) t.notThrows(require);
     else t.throws(require, { message });
   }

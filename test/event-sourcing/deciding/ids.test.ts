@@ -1,6 +1,6 @@
 import test from 'ava';
 import { v5, validate, version } from 'uuid';
-import { derivedId, eventId } from '../../../src/event-sourcing/deciding/ids.js';
+import { derivedId, eventId } from '../../../src/event-sourcing/deciding/command-handler.js';
 
 const commandId = '018f0000-0000-7000-8000-000000000001';
 const time = new Date('2026-01-02T03:04:05.678Z');

@@ -1,5 +1,4 @@
 import test from 'ava';
-import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { makeAvailability, makeWakefulSleep } from '../../../src/observing/stores/availability.js';
 import { makeFeeder } from '../../../src/event-sourcing/feeding/feeder.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
@@ -10,7 +9,7 @@ import { makeVirtualClock } from '../../support/kernel/virtual-clock.js';
 test('An event that waits for its retry after an outage is served at once when the store answers again', async (t) => {
   // Given an effect that needs a store, which is away for so long that the waits have grown
   const scene = givenReactions();
-  const store = makeAvailability(() => steadyMsOf(scene.clock));
+  const store = makeAvailability(() => scene.clock.steadyMs());
   await scene.ask(1);
   const runner = scene.start({
     send: () =>
@@ -32,7 +31,7 @@ test('An event that waits for its retry after an outage is served at once when t
 test('A reader of the log that waits for its retry after an outage reads at once when the store answers again', async (t) => {
   // Given a reader that waits after a failed read
   const clock = makeVirtualClock();
-  const store = makeAvailability(() => steadyMsOf(clock));
+  const store = makeAvailability(() => clock.steadyMs());
   store.unanswered();
   let retries = 0;
   let reads = 0;
@@ -41,7 +40,7 @@ test('A reader of the log that waits for its retry after an outage reads at once
       store.awaySinceMs() === null
         ? Promise.resolve({ events: [], cursor: null, atHead: true })
         : Promise.reject(new StoreUnavailable('away')),
-    clock: { now: () => clock.now(), sleep: makeWakefulSleep(clock, [store]) },
+    clock: { ...clock, sleep: makeWakefulSleep(clock, [store]) },
     random: makeSeededRandom(1),
     onRetry: () => (retries += 1),
     onRead: () => (reads += 1),
@@ -58,5 +57,5 @@ test('A reader of the log that waits for its retry after an outage reads at once
   t.is(reads, 1);
   t.like(await page, { value: { atHead: true } });
   end.abort();
-  await pages.return?.(undefined);
+  await pages.return(undefined);
 });

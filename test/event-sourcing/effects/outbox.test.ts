@@ -36,9 +36,7 @@ async function given(keys: readonly string[]) {
 /** An attempt that ends with its signal only. */
 const hangs: Lane['attempt'] = (_, signal) =>
   new Promise((resolve) => {
-    signal.addEventListener('abort', () => {
-      resolve(null);
-    });
+    signal.addEventListener('abort', () => resolve(null));
   });
 
 test('A lane whose attempts hang holds up no other, and its close cuts them off', async (t) => {

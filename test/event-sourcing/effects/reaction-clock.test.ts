@@ -1,7 +1,6 @@
 import test from 'ava';
 import { reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
-import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { givenReactions } from '../../support/kernel/reactions.js';
 import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
@@ -19,14 +18,14 @@ for (const hours of [1, -1]) {
       },
     };
     await scene.ask(1);
-    const startedMs = steadyMsOf(scene.clock);
+    const startedMs = scene.clock.steadyMs();
     const cutAfterMs: number[] = [];
     const runner = scene.start({
       deps: { stateStore },
       send: (_event, signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
-            cutAfterMs.push(steadyMsOf(scene.clock) - startedMs);
+            cutAfterMs.push(scene.clock.steadyMs() - startedMs);
             reject(signal.reason as Error);
           });
         }),

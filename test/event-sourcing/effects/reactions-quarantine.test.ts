@@ -5,7 +5,7 @@ import { StoreUnavailable, StreamDamaged } from '../../../src/event-sourcing/por
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
 import { reactionCheckpoint, quarantinedMax } from '../../../src/event-sourcing/effects/run-reaction.js';
-import { quarantinedEvents } from '../../../src/event-sourcing/effects/taken-events.js';
+import { quarantinedEvents } from '../../../src/event-sourcing/effects/take-back.js';
 import { counterAggregate } from '../../support/kernel/counters.js';
 import { sendToCounter, handlerWithoutViews } from '../../support/kernel/world.js';
 import {

@@ -125,9 +125,7 @@ test('An effect is cut off 45 s after its claim', async (t) => {
     send: (_event, signal) =>
       // This effect receives the signal and goes on.
       new Promise(() => {
-        signal.addEventListener('abort', () => {
-          abortedAfterMs.push(scene.clock.now().getTime() - started);
-        });
+        signal.addEventListener('abort', () => abortedAfterMs.push(scene.clock.now().getTime() - started));
       }),
   });
   await scene.clock.advance(45_000);

@@ -106,9 +106,7 @@ function follow(log: Log, { after = null, pageMs = 0 }: { after?: Position | nul
     /** The errors that ended a subscription. */
     errors,
     seen: () => pages.flatMap((page) => page.events.map((event) => Number(event.position))),
-    stop: () => {
-      controller.abort();
-    },
+    stop: () => controller.abort(),
     ended: run(),
     signal: controller.signal,
   };

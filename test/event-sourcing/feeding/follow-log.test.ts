@@ -14,9 +14,7 @@ test('A page that a consumer takes while its subscription ends is its last one, 
     { eventStore: { subscribe: pages }, clock: makeTestClock(), random: makeSeededRandom(1) },
     {
       signal: stopping.signal,
-      onRetry: ({ message }) => {
-        t.fail(message);
-      },
+      onRetry: ({ message }) => t.fail(message),
       begin: () =>
         Promise.resolve({
           after: null,

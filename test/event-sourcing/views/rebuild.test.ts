@@ -91,6 +91,33 @@ test('A view is rebuilt beside the live generation, becomes live, and the old ge
   t.deepEqual(reports, ['rebuilt counters@1.2: 0 of 5 differ'], 'one process switched, and none failed');
 });
 
+test('A stop ends the comparison of the generations', async (t) => {
+  // Given a comparison of many pages
+  const { clock, documents, start, announce, record } = await given(t);
+  let scans = 0;
+  const onScan: (() => void)[] = [];
+  const readModelStore: ReadModelStore = {
+    ...documents,
+    scan: async (collection, options) => {
+      if (collection !== 'counters@1.1') return documents.scan(collection, options);
+      scans += 1;
+      onScan.pop()?.();
+      const { limit } = options;
+      const [one] = await documents.scan(collection, { limit: 1 });
+      return scans > 50 || one === undefined ? [] : Array.from({ length: limit }, () => one);
+    },
+  };
+  const process = await start({ readModelStore });
+  await announce(process);
+  // When the process stops meanwhile
+  const begun = new Promise<void>((resolve) => onScan.push(() => void process.runner.stop().then(resolve)));
+  await clock.until(() => scans > 0, 20_000);
+  await clock.run(begun);
+  // Then no further page is read, and the old generation stays
+  t.is(scans, 1);
+  t.is((await record()).live, 1);
+});
+
 test('The switch comes at the earliest 15 s after the announcement', async (t) => {
   const { clock, start, announce, record } = await given(t);
   const first = await start();
@@ -285,23 +312,37 @@ test('A new generation that stopped at an event does not become live', async (t)
   t.true(first.runner.live().reached);
 });
 
-test('A long comparison does not keep the process from reading the registry', async (t) => {
-  const { clock, documents, start, announce } = await given(t);
-  const first = await start({
-    readModelStore: {
-      ...documents,
-      scan: async (collection, options) => {
-        if (collection !== recordsCollection) await clock.sleep(25_000);
-        return documents.scan(collection, options);
-      },
+/** A store whose documents take 25 s to be read in pages. */
+function slowToCompare({ clock, documents }: Scene): ReadModelStore {
+  return {
+    ...documents,
+    scan: async (collection, options) => {
+      if (collection !== recordsCollection) await clock.sleep(25_000);
+      return documents.scan(collection, options);
     },
-  });
+  };
+}
+
+test('A long comparison does not keep the process from reading the registry', async (t) => {
+  const scene = await given(t);
+  const { clock, start, announce } = scene;
+  const first = await start({ readModelStore: slowToCompare(scene) });
   await announce(first);
   for (let second = 0; second < 50; second += 1) {
     await clock.advance(1_000);
     t.notThrows(() => first.generations.liveCollection(countersProjection));
   }
   t.is(first.generations.liveCollection(countersProjection), 'counters@1.2');
+});
+
+test('A process whose comparison ends after the switch of another one reports no rebuild', async (t) => {
+  const scene = await given(t);
+  const slow = await scene.start({ readModelStore: slowToCompare(scene) });
+  const quick = await scene.start();
+  await scene.announce(quick);
+  await scene.clock.advance(200_000);
+  await thenRebuilt(t, scene);
+  t.deepEqual([slow.reports, quick.reports], [[], ['rebuilt counters@1.2: 0 of 5 differ']]);
 });
 
 test('A process that is behind with a generation that another process has filled stays ready', async (t) => {

@@ -4,6 +4,9 @@ import { bytesOfAsset } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { changeName, totalOf } from '../../../src/event-sourcing/views/projection.js';
+import { makePending } from '../../../src/event-sourcing/views/pending-totals.js';
+import type { Quarantine } from '../../../src/event-sourcing/feeding/quarantine.js';
+import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeTotals } from '../../../src/event-sourcing/views/totals.js';
 import { usageTally } from '../../../projections/assets/usage/projection.js';
 import { assetDescription } from '../../support/examples/asset.js';
@@ -90,6 +93,30 @@ test('A total adds up the events of many streams', async (t) => {
   await remove(assets[1] ?? '');
   await remove(assets[2] ?? '');
   await catchUp();
+  await thenTotalsAreExact(t);
+});
+
+test('A page that fails in the middle counts nothing, so its repetition counts each event once', async (t) => {
+  // Given three assets of one project, and a store that cannot record that the second one is set aside
+  const { log, documents, add, remove, thenTotalsAreExact } = await given();
+  const [asset, second] = [await add(), await add(), await add()];
+  // The last event of the first asset is later than the third asset.
+  await remove(asset);
+  let isAway = true;
+  const attempt: Quarantine['attempt'] = async (id, work) => {
+    if (isAway && id === second) throw new StoreUnavailable('the records are away');
+    return work();
+  };
+  const deps = { eventStore: log, readModelStore: documents, quarantine: { attempt } };
+  const pending = makePending(deps, { projection: usageTally, collection });
+  const page = await log.readAll({ after: null, limit: 100 });
+  // When the page is folded, what is pending is written, and the page is folded again
+  await t.throwsAsync(async () => pending.fold(page), { instanceOf: StoreUnavailable });
+  await pending.take()();
+  isAway = false;
+  await pending.fold(page);
+  await pending.take()();
+  // Then no event is missing
   await thenTotalsAreExact(t);
 });
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { StoreUnavailable, UndecodableEvent } from '../../../src/event-sourcing/ports/errors.js';
-import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
+import { makeViews } from '../../../src/event-sourcing/views/views.js';
 import {
   type CounterCommand,
   counterLabelsProjection,

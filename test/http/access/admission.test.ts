@@ -1,10 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import test from 'ava';
-import type { ExecutionContext } from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import type { AccessReader } from '../../../projections/projects/access-reader.js';
+import type { AccessReader } from '../../../projections/projects/projects/reader.js';
 import type { SessionAccess } from '../../../projections/accounts/sessions/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { projectAccess, sessionAccess } from '../../../src/http/access/access.js';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import test from 'ava';
-import type { ExecutionContext } from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
-import type { AccessReader } from '../../../projections/projects/access-reader.js';
+import type { ProjectAccess, AccessReader } from '../../../projections/projects/projects/reader.js';
 import type { SessionAccess } from '../../../projections/accounts/sessions/reader.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
@@ -19,7 +17,7 @@ import {
 } from '../../../src/http/access/access.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
 import { noBody, noQuery } from '../../../src/http/route-spec.js';
-import { type Route } from '../../../src/http/route.js';
+import type { Route } from '../../../src/http/route.js';
 import { makeApiKey } from '../../../src/security/tokens/api-keys.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { partial } from '../../support/fakes/partial.js';

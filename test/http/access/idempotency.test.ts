@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import test from 'ava';
-import type { ExecutionContext } from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { type IdempotentRequest, makeRunOnce } from '../../../src/http/access/idempotency.js';
-import { trackRequest } from '../../../src/http/access/request-limits.js';
+import { trackRequest } from '../../../src/http/access/limits.js';
 import { makeTestClock, type TestClock } from '../../support/fakes/clock.js';
 import { plainSealer, startTestHttp, type Answer, type TestHttp } from '../../support/clients/http-app.js';
 import { startTestService } from '../../support/servers/http-service.js';
@@ -47,9 +46,7 @@ function stall(before: (() => Promise<void>)[]): { readonly begun: Promise<void>
   });
   return {
     begun,
-    end: () => {
-      end();
-    },
+    end: () => end(),
   };
 }
 

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { pluck } from '../../support/given/pluck.js';
-import { makeReplySealer, startTestService, type TestService } from '../../support/servers/http-service.js';
+import { makeReplySealer } from '../../../src/composition/http.js';
+import { startTestService, type TestService } from '../../support/servers/http-service.js';
 import type { Answer } from '../../support/clients/http-app.js';
 import { answered, optionsOf, provePasskey } from '../../support/clients/passkey-calls.js';
 import { makeSoftwareAuthenticator } from '../../support/fakes/software-authenticator.js';

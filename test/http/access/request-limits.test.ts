@@ -1,4 +1,3 @@
-import { steadyMsOf } from '../../../src/kit/time/clock.js';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';
@@ -8,7 +7,7 @@ import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing/po
 import { noContent } from '../../../src/http/replies/reply.js';
 import { type Route } from '../../../src/http/route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
-import { makeRequestLimits, trackRequest } from '../../../src/http/access/request-limits.js';
+import { makeRequestLimits, trackRequest } from '../../../src/http/access/limits.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { refusalOfEndlessWork } from '../../support/given/given-request-limits.js';
 import { testRoute } from '../../support/clients/test-route.js';
@@ -108,9 +107,9 @@ for (const [what, work, code] of [
 test('A request ends early while a store that it needs is away, and only then', async (t) => {
   const clock = makeTestClock();
   const availability = {
-    eventStore: makeAvailability(() => steadyMsOf(clock)),
-    readModels: makeAvailability(() => steadyMsOf(clock)),
-    state: makeAvailability(() => steadyMsOf(clock)),
+    eventStore: makeAvailability(() => clock.steadyMs()),
+    readModels: makeAvailability(() => clock.steadyMs()),
+    state: makeAvailability(() => clock.steadyMs()),
   };
   const [write, read] = [stall(), stall()];
   const http = await startTestHttp(t, {
@@ -135,7 +134,7 @@ test('A request ends early while a store that it needs is away, and only then', 
 
 test('A blip of a store ends no request', async (t) => {
   const clock = makeTestClock();
-  const away = makeAvailability(() => steadyMsOf(clock));
+  const away = makeAvailability(() => clock.steadyMs());
   away.unanswered();
   const availability = { eventStore: away, readModels: away, state: away };
   const write = stall();
@@ -159,9 +158,7 @@ function stall() {
   const ended = new Promise<void>((resolve) => (end = resolve));
   return {
     begun,
-    end: () => {
-      end();
-    },
+    end: () => end(),
     work: () => {
       begin();
       return ended;

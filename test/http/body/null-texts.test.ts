@@ -2,7 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import type { OpenApiDocument } from '../../../src/http/document/openapi.js';
 import type { Json } from '../../../src/http/document/openapi-texts.js';
-import { makeOmitNullTexts } from '../../../src/http/body/omitted-texts.js';
+import { makeOmitNullTexts } from '../../../src/http/body/validate.js';
 import { startTestService } from '../../support/servers/http-service.js';
 
 /** Returns the names of the fields that a published object shows as optional and nullable texts. */

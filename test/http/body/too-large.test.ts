@@ -3,7 +3,7 @@ import { projectCategory, type ProjectEvent } from '../../../src/areas/projects/
 import { projectAggregate } from '../../../src/areas/projects/domain/project/project.js';
 import { EventTooLarge } from '../../../src/event-sourcing/ports/errors.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
-import { type Pace, processPace, type Work } from '../../../src/kit/pace.js';
+import { type Pace, processPace, type Work } from '../../../src/kit/read-in-turns.js';
 import { apiKeyIssued, memberId } from '../../support/examples/project.js';
 import { userId } from '../../support/examples/ids.js';
 import { recordEvents } from '../../support/given/given-events.js';

@@ -60,7 +60,7 @@ test('Every field that is wrong is named at once, in our words and without its v
   for (const { name, request, raw } of routes) {
     if (request.body instanceof z.ZodUndefined || raw !== undefined) continue;
     const shape = shapeOf(request.body);
-    for (let run = 0; run < 40; run += 1) {
+    for (let run = 0; run < 12; run += 1) {
       const { body, broken } = breakBody(shape, dice);
       const problems = fieldProblems(request.body, body);
       const said = `${name} ${JSON.stringify(body)}: ${listProblems(problems)}`;
@@ -82,9 +82,10 @@ test('Every field that is wrong is named at once, in our words and without its v
       bodies += 1;
     }
   }
-  t.true(bodies >= 40 * 60, `${bodies}`);
+  t.true(bodies >= 12 * 60, `${bodies}`);
 });
 
+// test/deep/http-fuzz.test.ts sends such values over HTTP, by the thousand.
 test('A refusal of a body, a query or a path has our words, for every wrong value', async (t) => {
   const { routes } = await startTestService(t);
   const dice = makeDice(makeSeededRandom(8));
@@ -93,7 +94,7 @@ test('A refusal of a body, a query or a path has our words, for every wrong valu
     const parts = raw === undefined ? [request.body, request.query, request.params] : [request.params];
     for (const schema of parts.filter((one) => !(one instanceof z.ZodUndefined))) {
       const shape = shapeOf(schema);
-      for (let run = 0; run < 40; run += 1) {
+      for (let run = 0; run < 12; run += 1) {
         const value = dice.chance(0.7) ? brokenValue(shape, dice) : wrongType(shape, dice);
         const problems = fieldProblems(schema, value, 'query');
         t.is(problems.length === 0, schema.safeParse(value).success, name);
@@ -107,7 +108,7 @@ test('A refusal of a body, a query or a path has our words, for every wrong valu
       }
     }
   }
-  t.true(refused > 3_000, `${refused}`);
+  t.true(refused > 900, `${refused}`);
 });
 
 test('Unknown, repeated and wrong parameters of a query are named together', (t) => {

@@ -3,8 +3,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { publicAccess, projectAccess, sessionAccess } from '../../../src/http/access/access.js';
 import { checkAccessMatrix, checkRoutes } from '../../../src/http/server/check-routes.js';
-import { makeHttpMetrics } from '../../../src/http/metrics/metrics.js';
-import { startMetricsServer } from '../../../src/http/metrics/metrics-server.js';
+import { makeHttpMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
 import { makeOpenApi, type OpenApiDocument } from '../../../src/http/document/openapi.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';
@@ -68,19 +67,12 @@ const incomplete: [string, readonly Route[], RegExp][] = [
 ];
 for (const [what, routes, message] of incomplete) {
   test(`The start fails for ${what}`, (t) => {
-    t.throws(
-      () => {
-        checkRoutes(routes);
-      },
-      { message },
-    );
+    t.throws(() => checkRoutes(routes), { message });
   });
 }
 
 test('A complete route passes', (t) => {
-  t.notThrows(() => {
-    checkRoutes([good]);
-  });
+  t.notThrows(() => checkRoutes([good]));
 });
 
 test('The start fails for a route with another policy than the access matrix, and for an entry without a route', (t) => {
@@ -88,34 +80,12 @@ test('The start fails for a route with another policy than the access matrix, an
   const check = (routes: readonly Route[], table = {}): void => {
     checkAccessMatrix(routes, { ...matrix, ...table });
   };
-  t.notThrows(() => {
-    check([good]);
-  });
+  t.notThrows(() => check([good]));
   const refused: [() => void, RegExp][] = [
-    [
-      () => {
-        check([broken({ access: sessionAccess() })]);
-      },
-      /getThing has another policy/,
-    ],
-    [
-      () => {
-        check([good, broken({ name: 'other' })]);
-      },
-      /other is not in the access matrix/,
-    ],
-    [
-      () => {
-        check([good, broken({ name: 'toString' })]);
-      },
-      /toString is not in the access matrix/,
-    ],
-    [
-      () => {
-        check([good], { other: publicAccess });
-      },
-      /other is in the access matrix, and no route serves it/,
-    ],
+    [() => check([broken({ access: sessionAccess() })]), /getThing has another policy/],
+    [() => check([good, broken({ name: 'other' })]), /other is not in the access matrix/],
+    [() => check([good, broken({ name: 'toString' })]), /toString is not in the access matrix/],
+    [() => check([good], { other: publicAccess }), /other is in the access matrix, and no route serves it/],
   ];
   for (const [start, message] of refused) t.throws(start, { message });
 });

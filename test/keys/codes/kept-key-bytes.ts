@@ -5,14 +5,14 @@ import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
 
-// Prints the bytes of buffers that a sealer keeps after it has opened the values of 10,000 persons, beside work that takes small
+// Prints the bytes of buffers that a sealer keeps after it has opened the values of 2,000 persons, beside work that takes small
 // buffers and keeps none: node --expose-gc kept-key-bytes.js
 
 const clock = makeTestClock();
 const stateStore = makeMemoryStateStore({ clock });
 const masterKeys = makeKeyring([{ kid: 'm1', key: Buffer.alloc(32, 1) }]);
 const make = () => makeSealer({ stateStore, masterKeys, clock, randomBytes });
-const scopes = Array.from({ length: 10_000 }, (_, n) => ({ kind: 'person', userId: `u${n}` }) as const);
+const scopes = Array.from({ length: 2_000 }, (_, n) => ({ kind: 'person', userId: `u${n}` }) as const);
 
 const [one, other] = [make(), make()];
 const persons = await Promise.all(

@@ -5,8 +5,8 @@ import { KeyMissing } from '../../../src/keys/sealing/errors.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { parseStreamName, streamName } from '../../../src/event-sourcing/ports/domain-event.js';
-import { digestShareToken, makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
-import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/codes/login-codes.js';
+import { digestShareToken, makeShareSessions } from '../../../src/keys/codes/mac-tokens.js';
+import { makeMailedCodes } from '../../../src/keys/codes/login-codes.js';
 import { makeSeededRandom } from '../../support/fakes/clock.js';
 import { accessId, shareId } from '../../support/examples/ids.js';
 
@@ -160,7 +160,7 @@ const issue = {
   issue_id: '018f3a6e-0000-7000-8000-000000000001',
   email_digest: digests.email('ada@example.com'),
 };
-const codes = makeLoginCodes(makeKeyring([newCodeKey, oldCodeKey]));
+const { loginCodes: codes, addressChangeCodes } = makeMailedCodes(makeKeyring([newCodeKey, oldCodeKey]));
 
 test('A code is the pinned HMAC of purpose, issue and address modulo a million', (t) => {
   const message = JSON.stringify(['login', issue.issue_id, issue.email_digest]);
@@ -190,7 +190,7 @@ test('Another issue, address, key or purpose has another code', (t) => {
     codes.codeFor({ ...issue, issue_id: '018f3a6e-0000-7000-8000-000000000002' }),
     codes.codeFor({ ...issue, email_digest: digests.email('bob@example.com') }),
     codes.codeFor({ ...issue, kid: 'c2' }),
-    makeAddressChangeCodes(makeKeyring([newCodeKey, oldCodeKey])).codeFor(issue),
+    addressChangeCodes.codeFor(issue),
   ];
   t.is(new Set([codes.codeFor(issue), ...others]).size, 5);
 });
@@ -201,7 +201,7 @@ test('Parts that are equal when joined have different codes', (t) => {
 });
 
 test('A missing key is reported, not treated as a wrong code', (t) => {
-  const onlyNew = makeLoginCodes(makeKeyring([newCodeKey]));
+  const { loginCodes: onlyNew } = makeMailedCodes(makeKeyring([newCodeKey]));
   t.throws(() => onlyNew.codeFor(issue), { instanceOf: KeyMissing });
   t.throws(() => onlyNew.matches(issue, 'wrong'), { instanceOf: KeyMissing });
 });

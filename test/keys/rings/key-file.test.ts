@@ -101,9 +101,7 @@ test('A key file that is missing beside data is never replaced by a new one', (t
     message:
       /keys\.json is missing.*restore it from a backup, or set the keys .*: JWT_KEYS, .*INDEX_KEY\. .*stowage keys init/,
   };
-  t.throws(() => {
-    ensureKeyFile({ path, settings: {}, hasData: true, randomBytes });
-  }, refused);
+  t.throws(() => ensureKeyFile({ path, settings: {}, hasData: true, randomBytes }), refused);
   t.throws(() => loadKeys({ settings: {}, keyFile: path }), refused);
   t.deepEqual(readdirSync(directory), []);
 });

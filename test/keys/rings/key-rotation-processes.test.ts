@@ -11,7 +11,7 @@ import {
   readKeySettings,
 } from '../../../src/keys/rings/key-rings.js';
 import { formatRingKey } from '../../../src/keys/rings/keyring.js';
-import { makeLoginCodes } from '../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../src/keys/codes/login-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
@@ -63,7 +63,7 @@ function openProcess(environment: Record<string, string>, shared: ReturnType<typ
   });
   const sealer = makeSealer({ stateStore, masterKeys: rings.master, clock, randomBytes });
   const refreshTokens = makeRefreshTokens(rings.refresh);
-  const codes = makeLoginCodes(rings.code);
+  const { loginCodes: codes } = makeMailedCodes(rings.code);
   const passwords = makePasswords({
     peppers: rings.pepper,
     pool: {

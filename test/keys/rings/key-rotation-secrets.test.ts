@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { makeAddressChangeCodes, makeLoginCodes } from '../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../src/keys/codes/login-codes.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
 import { makeSealer } from '../../../src/keys/sealing/sealer.js';
 import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
@@ -61,8 +61,8 @@ test('Refresh tokens from before a rotation are accepted, and their successors u
 test('Codes that were mailed before a rotation are accepted after it, and new ones use the new key', (t) => {
   const { keyRings, openRings, rotate } = givenKeyRotation(t);
   const issue = { issue_id: 'issue-1', email_digest: createHash('sha256').digest('hex') };
-  for (const make of [makeLoginCodes, makeAddressChangeCodes]) {
-    const [here, there] = [make(keyRings.code), make(openRings().code)];
+  for (const kind of ['loginCodes', 'addressChangeCodes'] as const) {
+    const [here, there] = [makeMailedCodes(keyRings.code)[kind], makeMailedCodes(openRings().code)[kind]];
     const mailed = { ...issue, kid: here.active() };
     const code = here.codeFor(mailed);
     const { from, to } = rotate('code');

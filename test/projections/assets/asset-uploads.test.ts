@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type AssetDocument, assetsProjection } from '../../../projections/assets/assets/projection.js';
 import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
-import { foldEvents } from '../../../src/event-sourcing/views/fold-documents.js';
+import { foldEvents } from '../../../src/event-sourcing/views/projection.js';
 import { assetDescription } from '../../support/examples/asset.js';
 import { testId } from '../../support/examples/ids.js';
 import { eventTime, recordEvents } from '../../support/given/given-events.js';

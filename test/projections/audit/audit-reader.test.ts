@@ -3,7 +3,7 @@ import { projectOfFirstEvent } from '../../../projections/audit/fold-views.js';
 import { makeAuditReader } from '../../../projections/audit/reader.js';
 import { wordsOf } from '../../../projections/audit/words.js';
 import { projections } from '../../../projections/index.js';
-import { makePace } from '../../../src/kit/pace.js';
+import { makePace } from '../../../src/kit/read-in-turns.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { makeAuditEvent } from '../../support/audit/audit-scene.js';
 import { makeEveryEvent } from '../../support/audit/every-event-log.js';
@@ -53,7 +53,7 @@ test('A stream as of a random place is the plain fold of its events up to there,
   t.deepEqual([...seen].sort(), projections.map(({ name }) => name).sort(), 'every view was compared');
 });
 
-test('A long stream is folded with yields to other work', async (t) => {
+test('A long audit stream is folded with yields to other work', async (t) => {
   const scene = await givenHistory(16, 601, async (eventStore, random) => {
     const events = Array.from({ length: 601 }, (_, n) => makeAuditEvent(random, n));
     await eventStore.append('asset-long', 'no-stream', events);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { z } from 'zod';
 import { wordsOf } from '../../../projections/audit/words.js';
 import type { JsonObject, JsonValue, StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import { codecs, everyEvent } from '../../support/examples/every-event.js';
@@ -54,13 +55,18 @@ function sentencesOf(category: Category, type: string, data: JsonObject): readon
     const [event] = recorded(category, type, changedAt(data, path, value) as JsonObject);
     return event === undefined ? null : readable(wordsOf(event));
   };
+  // Other words fit no field of the type.
+  const schema = JSON.stringify(
+    z.toJSONSchema(codecs[category].schemas[type] ?? z.never(), { unrepresentable: 'any' }),
+  );
+  const wordsOfType = words.filter((word) => schema.includes(`"${word}"`));
   const first = said([], data) ?? '';
   const seen = new Set([first]);
   const lines = [`${type}: ${first}`];
   for (const path of pathsIn(data)) {
     const value = at(data, path);
     const isFree = typeof value === 'string' && said(path, 'free text') !== null;
-    for (const other of [undefined, null, ...(isFree ? [] : variantsOf(value))]) {
+    for (const other of [undefined, null, ...(isFree ? [] : variantsOf(value, wordsOfType))]) {
       const sentence = said(path, other);
       // A sentence that only names the other value says nothing new.
       if (sentence === null || seen.has(sentence) || seen.has(withWord(sentence, other, value))) continue;
@@ -96,10 +102,10 @@ function pathsIn(value: JsonValue, path: Path = []): readonly Path[] {
   return path.length === 0 ? inner : [path, ...inner];
 }
 
-function variantsOf(value: JsonValue): readonly JsonValue[] {
+function variantsOf(value: JsonValue, wordsOfType: readonly string[]): readonly JsonValue[] {
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [0, 1, 2];
-  if (typeof value === 'string') return /^[a-z][a-z_]*$/.test(value) ? words : [];
+  if (typeof value === 'string') return /^[a-z][a-z_]*$/.test(value) ? wordsOfType : [];
   if (value === null) return [true, 1, 'free text', '2026-04-01T00:00:00.000Z', []];
   if (!Array.isArray(value)) return [];
   const list: readonly JsonValue[] = value;

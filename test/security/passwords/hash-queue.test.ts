@@ -9,10 +9,7 @@ function makeVirtualTime() {
   const timers: { readonly atMs: number; readonly ring: () => void }[] = [];
   return {
     nowMs: () => nowMs,
-    sleep: (ms: number) =>
-      new Promise<void>((resolve) => {
-        timers.push({ atMs: nowMs + ms, ring: resolve });
-      }),
+    sleep: (ms: number) => new Promise<void>((resolve) => timers.push({ atMs: nowMs + ms, ring: resolve })),
     /** Lets time pass up to a moment. */
     until: async (endMs: number) => {
       for (;;) {

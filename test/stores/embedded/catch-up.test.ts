@@ -79,9 +79,7 @@ test('A view is the fold of a long log after crashes between its pages, and quar
         onProgress: ({ atHead }) => {
           if (atHead) controller.abort();
         },
-        onRetry: (error) => {
-          t.log(error.message);
-        },
+        onRetry: (error) => t.log(error.message),
       },
     );
     try {

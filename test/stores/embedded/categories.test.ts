@@ -14,9 +14,7 @@ const streamPrefix = 'stowage.';
 const streams = ['book-a', 'books-a', 'book-b', 'boo-a'];
 
 const root = makeDirectory();
-test.after.always(() => {
-  root.remove();
-});
+test.after.always(() => root.remove());
 const made = new Map<string, Promise<void>>();
 
 /** Given a closed log of streams whose categories begin alike, each with one event of every round. */
@@ -48,9 +46,7 @@ function change(path: string, sql: string): void {
 
 function opening(t: ExecutionContext, path: string): Connection {
   const connection = openReader(path);
-  t.teardown(() => {
-    connection.close();
-  });
+  t.teardown(() => connection.close());
   return connection;
 }
 

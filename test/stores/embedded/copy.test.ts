@@ -23,9 +23,7 @@ test.before(async () => {
   }
 });
 
-test.after.always(() => {
-  root.remove();
-});
+test.after.always(() => root.remove());
 
 /** Makes a directory with files of the directories above. */
 function given(t: ExecutionContext, files: Readonly<Record<string, string | undefined>>): string {

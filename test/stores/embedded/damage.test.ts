@@ -174,29 +174,17 @@ for (const [what, sql] of Object.entries(changes)) {
 }
 
 const refusedAtOpening: Record<string, (directory: string) => void> = {
-  'has another header': (directory) => {
-    falsify(join(directory, 'events.db'), 'SQLite format 3');
-  },
-  'has another schema': (directory) => {
-    falsify(join(directory, 'events.db'), 'content TEXT NOT NULL');
-  },
-  'has a table of another program': (directory) => {
-    change(directory, 'CREATE TABLE other (a)');
-  },
+  'has another header': (directory) => falsify(join(directory, 'events.db'), 'SQLite format 3'),
+  'has another schema': (directory) => falsify(join(directory, 'events.db'), 'content TEXT NOT NULL'),
+  'has a table of another program': (directory) => change(directory, 'CREATE TABLE other (a)'),
   'was cut off': (directory) => {
     // SQLite itself detects missing whole pages, so the file loses only part of a page.
     const path = join(directory, 'events.db');
     truncateSync(path, statSync(path).size - 10);
   },
-  'has lost its last events': (directory) => {
-    change(directory, 'DELETE FROM events WHERE sequence > 7');
-  },
-  'has a changed last event': (directory) => {
-    falsify(join(directory, 'events.db'), 'marker thing-c 2');
-  },
-  'has lost its first event': (directory) => {
-    change(directory, 'DELETE FROM events WHERE sequence = 1');
-  },
+  'has lost its last events': (directory) => change(directory, 'DELETE FROM events WHERE sequence > 7'),
+  'has a changed last event': (directory) => falsify(join(directory, 'events.db'), 'marker thing-c 2'),
+  'has lost its first event': (directory) => change(directory, 'DELETE FROM events WHERE sequence = 1'),
 };
 for (const [what, damage] of Object.entries(refusedAtOpening)) {
   test.serial(`A log that ${what} is not opened`, async (t) => {

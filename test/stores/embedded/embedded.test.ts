@@ -116,12 +116,7 @@ test.serial('Commits to the log and to the state are synced before they return',
     connection.close();
     // Only this connection can write.
     const reader = openReader(join(directory, format.fileName));
-    t.throws(
-      () => {
-        reader.execute('PRAGMA user_version = 9');
-      },
-      { any: true, code: 'SQLITE_READONLY' },
-    );
+    t.throws(() => reader.execute('PRAGMA user_version = 9'), { any: true, code: 'SQLITE_READONLY' });
     reader.close();
   }
 });
@@ -317,3 +312,31 @@ function rows(directory: string, file: string, sql: string): unknown[] {
   connection.close();
   return found;
 }
+
+test.serial('Pages that are read one after the other let other work have its turn', async (t) => {
+  const { readModelStore } = await givenReadModels(t);
+  const ids = Array.from({ length: 40 }, (_, n) => `d${String(n).padStart(2, '0')}`);
+  await readModelStore.write(
+    'things@1.1',
+    ids.map((id) => wholeFold(id, 0n, {})),
+  );
+  const { stateStore } = await givenState(t);
+  for (const id of ids) await stateStore.compareAndSet(id, null, id);
+  for (const read of [
+    (after: string) =>
+      readModelStore.scan('things@1.1', { after, limit: 10 }).then((page) => page.at(-1)?.id),
+    (after: string) => stateStore.list('d', { after, limit: 10 }).then((page) => page.at(-1)?.key),
+  ]) {
+    let turns = 0;
+    const over = new AbortController();
+    const others = (async () => {
+      for (; !over.signal.aborted; turns += 1) await setImmediate();
+    })();
+    let pages = 0;
+    for (let after: string | undefined = ''; after !== undefined; pages += 1) after = await read(after);
+    over.abort();
+    await others;
+    t.is(pages, 5);
+    t.true(turns >= 4, `${turns} turns`);
+  }
+});

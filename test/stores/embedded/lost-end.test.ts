@@ -75,9 +75,7 @@ test.before(async () => {
   remove();
 });
 
-test.after.always(() => {
-  killed.remove();
-});
+test.after.always(() => killed.remove());
 
 /** Makes a directory with the files of the killed process. */
 function givenKilled(t: ExecutionContext): string {
@@ -104,12 +102,8 @@ const losses: Readonly<Record<string, (wal: string) => void>> = {
   'a flipped bit in the middle of the write-ahead log': (wal) => {
     flipBit(wal, (bytes) => middleFrame(bytes) + 1_000);
   },
-  'a flipped bit in the checksum of a frame': (wal) => {
-    flipBit(wal, (bytes) => middleFrame(bytes) + 16);
-  },
-  'a write-ahead log that was cut off': (wal) => {
-    truncateSync(wal, lastFrame(readFileSync(wal)) + 2_000);
-  },
+  'a flipped bit in the checksum of a frame': (wal) => flipBit(wal, (bytes) => middleFrame(bytes) + 16),
+  'a write-ahead log that was cut off': (wal) => truncateSync(wal, lastFrame(readFileSync(wal)) + 2_000),
 };
 
 const marksThatCostNothing = [null, '', '0000000000000001 d5075bf2'];
@@ -253,9 +247,7 @@ test.serial('A changed byte in a record of the state ends the process soon after
   // When the state is opened, and no call reads the record
   const reported: Error[] = [];
   const opened = await openState(directory, {
-    onFatal: (error) => {
-      reported.push(error);
-    },
+    onFatal: (error) => reported.push(error),
   });
   t.teardown(() => opened.close());
   // The check keeps no process alive, so the test does.
@@ -291,13 +283,9 @@ test.serial(
     // Given a log whose commits succeed, on a disk that fails right after them
     const directory = givenDirectory(t);
     const connection = openWriter(join(directory, 'events.db'), eventsFormat);
-    t.teardown(() => {
-      connection.close();
-    });
+    t.teardown(() => connection.close());
     const failing = {
-      raise: () => {
-        writeTo('/dev/full');
-      },
+      raise: () => writeTo('/dev/full'),
       close: () => undefined,
     };
     const append = makeTransactions(

@@ -122,9 +122,7 @@ test.serial(
     const appends = Array.from({ length: 400 }, () =>
       store.append(uniqueStream(), 'no-stream', [{ ...large, id: randomUUID() }]),
     );
-    setImmediate(() => {
-      server.network.cut();
-    });
+    setImmediate(() => server.network.cut());
     const settled = await Promise.allSettled(appends);
     for (const result of settled) {
       if (result.status === 'rejected') t.true(result.reason instanceof StoreUnavailable);

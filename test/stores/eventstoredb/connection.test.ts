@@ -29,9 +29,7 @@ const accepted: readonly string[] = [
 ];
 
 for (const url of accepted) {
-  test(`The connection string is accepted: ${url}`, (t) => {
-    t.deepEqual(eventStoreDbProblems(url), []);
-  });
+  test(`The connection string is accepted: ${url}`, (t) => t.deepEqual(eventStoreDbProblems(url), []));
 }
 
 const refused: readonly [what: string, url: string, problem: RegExp, policy?: ConnectionPolicy][] = [
@@ -151,9 +149,7 @@ test('The server is named by product and version, again after each connection', 
     ['26.0.3', 'KurrentDB'],
   ] as const) {
     const named: unknown[] = [];
-    const onServer = (server: unknown): void => {
-      named.push(server);
-    };
+    const onServer = (server: unknown) => named.push(server);
     const { server, store } = await givenServer(t, { version }, { onServer });
     const stream = uniqueStream();
     await store.append(stream, 'no-stream', makeEvents(1));

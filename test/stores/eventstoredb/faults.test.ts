@@ -22,30 +22,16 @@ import type { Fault } from '../../support/servers/eventstoredb-server/faults.js'
 const deps = { clock: realClock, random: makeSeededRandom(7) };
 
 const outages: readonly [what: string, strike: (server: EventStoreDbServer) => unknown][] = [
-  [
-    'accepts connections and never answers',
-    (server) => {
-      server.network.freeze();
-    },
-  ],
+  ['accepts connections and never answers', (server) => server.network.freeze()],
   ['refuses connections', (server) => server.network.refuse()],
   [
     'takes every call and answers none',
-    (server) => {
-      server.faults.decideBy(() => ({ apply: 'never', answer: 'nothing' }));
-    },
+    (server) => server.faults.decideBy(() => ({ apply: 'never', answer: 'nothing' })),
   ],
-  [
-    'is not ready',
-    (server) => {
-      server.faults.decideBy(() => ({ apply: 'never', answer: 'not-ready' }));
-    },
-  ],
+  ['is not ready', (server) => server.faults.decideBy(() => ({ apply: 'never', answer: 'not-ready' }))],
   [
     'breaks the connection at every call',
-    (server) => {
-      server.faults.decideBy(() => ({ apply: 'never', answer: 'cut' }));
-    },
+    (server) => server.faults.decideBy(() => ({ apply: 'never', answer: 'cut' })),
   ],
 ];
 

@@ -24,13 +24,7 @@ const lost = 30;
 type Exchange = (server: EventStoreDbServer) => unknown;
 
 const exchanges: readonly [what: string, exchange: Exchange, sentence: RegExp, start?: StartOptions][] = [
-  [
-    'an older copy',
-    (server) => {
-      server.log.restore(server.log.records.length - lost);
-    },
-    /older one/,
-  ],
+  ['an older copy', (server) => server.log.restore(server.log.records.length - lost), /older one/],
   ['an older copy that has grown past the last known event', growOlderCopy, /older one/],
   [
     'an older copy that has grown by larger events',
@@ -42,13 +36,7 @@ const exchanges: readonly [what: string, exchange: Exchange, sentence: RegExp, s
     },
     /older one/,
   ],
-  [
-    'an empty log',
-    (server) => {
-      server.log.restore(0);
-    },
-    /is empty/,
-  ],
+  ['an empty log', (server) => server.log.restore(0), /is empty/],
   ['the log of another service', becomeAnother, /it now holds the log [0-9a-f-]{36}/],
   ['an older copy, to which the lost appends were repeated,', repeatLost, /at another position/],
   [

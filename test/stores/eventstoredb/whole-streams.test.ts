@@ -12,36 +12,11 @@ import { realClock } from '../../support/fakes/clock.js';
 import { givenServer, type EventStoreDbServer } from '../../support/servers/eventstoredb-server/server.js';
 
 const operations: readonly [what: string, strike: (server: EventStoreDbServer, name: string) => void][] = [
-  [
-    '$maxCount',
-    ({ log }, name) => {
-      log.setMetadata(name, { $maxCount: 1 });
-    },
-  ],
-  [
-    '$maxAge',
-    ({ log }, name) => {
-      log.setMetadata(name, { $maxAge: 0 });
-    },
-  ],
-  [
-    '$tb',
-    ({ log }, name) => {
-      log.setMetadata(name, { $tb: 2 });
-    },
-  ],
-  [
-    'a soft delete',
-    ({ log }, name) => {
-      log.softDelete(name);
-    },
-  ],
-  [
-    'a tombstone',
-    ({ log }, name) => {
-      log.tombstone(name);
-    },
-  ],
+  ['$maxCount', ({ log }, name) => log.setMetadata(name, { $maxCount: 1 })],
+  ['$maxAge', ({ log }, name) => log.setMetadata(name, { $maxAge: 0 })],
+  ['$tb', ({ log }, name) => log.setMetadata(name, { $tb: 2 })],
+  ['a soft delete', ({ log }, name) => log.softDelete(name)],
+  ['a tombstone', ({ log }, name) => log.tombstone(name)],
 ];
 
 for (const [what, strike] of operations) {

@@ -12,7 +12,7 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 
-import { documentBytes } from '../../../src/event-sourcing/ports/document-size.js';
+import { documentBytes } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { makeAttempts } from '../../../src/stores/mongodb/calls/attempts.js';
@@ -32,7 +32,7 @@ import {
 } from '../../../src/stores/mongodb/calls/failures.js';
 import { makeCalls } from '../../../src/stores/mongodb/calls/calls.js';
 import { defaultMongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
-import { followChain, keysWith } from '../../../src/stores/mongodb/versioned-records.js';
+import { followChain, keysWith } from '../../../src/stores/mongodb/state-store.js';
 import { anyText } from '../../support/examples/any-text.js';
 import { canonical } from '../../support/examples/canonical.js';
 import { makeSeededRandom, realClock } from '../../support/fakes/clock.js';

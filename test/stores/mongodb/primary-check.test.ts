@@ -60,10 +60,7 @@ function given() {
   const attempt = makeAttempts({ poolSize: 20, permitWaitMs: 600_000, silenceMs: 600_000 });
   const hold = makePrimaryCheck({
     attempt,
-    confirm: () =>
-      new Promise((succeed, fail) => {
-        confirmations.push({ succeed, fail });
-      }),
+    confirm: () => new Promise((succeed, fail) => confirmations.push({ succeed, fail })),
     limits: { ...defaultMongoDbLimits, readMs: 600_000 },
     nowMs: () => time.ms,
   });
@@ -77,9 +74,7 @@ function given() {
       await held;
     },
     settle: async () => {
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
+      await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }

@@ -29,6 +29,7 @@ export function makeFastClock(factor: number): Clock {
   const firstMs = Date.parse('2026-01-02T03:04:05.000Z');
   return {
     now: () => new Date(firstMs + (performance.now() - startedMs) * factor),
+    steadyMs: () => performance.now() * factor,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         const abort = (): void => {
@@ -104,15 +105,11 @@ export function startAuditProcess(options: AuditProcessOptions): AuditProcess {
     onRetry: () => undefined,
     onProblem: () => undefined,
   });
-  const tree = makeTreeReader(tiles, () => {
-    audit.tileMissing();
-  });
+  const tree = makeTreeReader(tiles, () => audit.tileMissing());
   const pages = makePages({
     tiles,
     resources: makeLogResources({ eventStore, tree }),
-    onMissing: () => {
-      audit.tileMissing();
-    },
+    onMissing: () => audit.tileMissing(),
   });
   const signer = makeSigner({
     ...{ stateStore, seeds, folders, clock, pages },
@@ -177,7 +174,9 @@ export function projectOfFirstEvent({ data }: { readonly data: JsonObject }): st
 /** Makes events with payloads of many shapes. */
 export function makeAuditEvent(random: Random, number: number): NewEvent {
   const hex = (digits: number): string =>
-    Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
+    Math.floor(random() * 16 ** digits)
+      .toString(16)
+      .padStart(digits, '0');
   const id = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   const data: JsonObject = {
     number,

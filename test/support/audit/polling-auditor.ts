@@ -35,9 +35,7 @@ export function startPollingAuditor(
   const running = pollUntilStopped();
 
   return {
-    tell: (vkey) => {
-      vkeys.push(vkey);
-    },
+    tell: (vkey) => vkeys.push(vkey),
     last: () => last,
     stop: async () => {
       isStopped = true;

@@ -63,9 +63,7 @@ export async function startTestWitness(logVkeys: readonly string[]): Promise<Tes
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
       }),
   };
 }

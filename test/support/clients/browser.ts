@@ -143,9 +143,7 @@ function portOf(driver: ChildProcessByStdio<null, Readable, null>): Promise<stri
       const port = /successfully on port (\d+)/.exec(line)?.[1];
       if (port !== undefined) resolve(port);
     });
-    driver.once('exit', () => {
-      reject(new Error('the driver ended before it listened'));
-    });
+    driver.once('exit', () => reject(new Error('the driver ended before it listened')));
   });
 }
 

@@ -42,9 +42,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   });
   return {
     socket,
-    write: (bytes) => {
-      socket.write(bytes);
-    },
+    write: (bytes) => socket.write(bytes),
     received: (pattern) =>
       new Promise((resolve) => {
         const watch = (): void => {
@@ -111,9 +109,7 @@ function exchange(socket: Socket, bytes: Buffer, toHead: boolean): Promise<RawRe
       socket.destroy();
       reject(new Error(why));
     };
-    const limit = setTimeout(() => {
-      fail(`no reply within ${silentMsMax} ms`);
-    }, silentMsMax);
+    const limit = setTimeout(() => fail(`no reply within ${silentMsMax} ms`), silentMsMax);
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
       const taken = takeReply(received, { toHead });
@@ -127,9 +123,7 @@ function exchange(socket: Socket, bytes: Buffer, toHead: boolean): Promise<RawRe
         reject(new Error(`${received.length - taken.length} bytes followed the reply`));
       }
     });
-    socket.once('close', () => {
-      fail('the connection ended without a reply');
-    });
+    socket.once('close', () => fail('the connection ended without a reply'));
     // `close` follows.
     socket.on('error', () => undefined);
     socket.write(bytes);

@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { paymentProvider, type PaymentProviderName } from '../../../src/areas/payments/domain/payment.js';
 import type { PaymentProvider } from '../../../src/areas/payments/platforms/payment-provider.js';
 import type { SigningPlatform } from '../../areas/payments/platforms/vectors/under-test.js';
+import { rsaKeys } from '../fakes/rsa-keys.js';
 import { platformUnderTest, providerOf } from '../../areas/payments/platforms/vectors/vectors.js';
 
 export type { ToldPayment } from '../../areas/payments/platforms/vectors/under-test.js';
@@ -13,10 +13,9 @@ export interface PaymentPlatform extends SigningPlatform {
 
 /** Makes all platforms with separate keys, derived from the name. */
 export async function makePaymentPlatforms(
-  name: string,
+  name: Parameters<typeof rsaKeys>[0],
 ): Promise<Readonly<Record<PaymentProviderName, PaymentPlatform>>> {
-  // The platforms share one key pair, because making it takes longer than all other steps.
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const keys = rsaKeys(name);
   const made = paymentProvider.options.map(async (platform) => {
     const signing = (await platformUnderTest(platform)).sign(name, keys);
     return [platform, { ...signing, provider: providerOf(platform, signing.verify) }] as const;

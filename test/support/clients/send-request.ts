@@ -38,9 +38,7 @@ export async function sendRequest(
       const received = new Headers();
       for (let at = 0; at < rawHeaders.length; at += 2)
         received.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-      text(reply).then((all) => {
-        resolve({ status, headers: received, text: all });
-      }, reject);
+      text(reply).then((all) => resolve({ status, headers: received, text: all }), reject);
     });
     sent.on('error', reject).end(bytes);
   });

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   callOperator,
   changeRequest,
@@ -67,22 +68,26 @@ export function makeServiceClient(url: string): ServiceClient {
         body: JSON.stringify(body),
       });
   const post = sendJson('POST');
+  /** A busy machine refuses hashes that would wait for too long, so the call is repeated. */
+  const signIn = async (status: number, path: string, body: JsonObject): Promise<SignedIn> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const reply = await post(path, body);
+      if (reply.status === status) return signedIn(reply.json());
+      const isRefused = reply.status === 503 && textOf(reply.json(), 'code') === 'overloaded';
+      if (!isRefused || attempt === 60)
+        throw new Error(`${path} was answered ${reply.status}: ${reply.text}`);
+      await wait(1_000);
+    }
+  };
   return {
     send,
     get: (path, headers = {}) => send(path, { headers: { ...headers } }),
     post,
     patch: sendJson('PATCH'),
     delete: (path, headers = {}) => send(path, { method: 'DELETE', headers: { ...headers } }),
-    register: async (email, password, more = {}) => {
-      const reply = await post('/api/v1/auth/register', { email, password, ...more });
-      if (reply.status !== 201) throw new Error(`registering was answered ${reply.status}: ${reply.text}`);
-      return signedIn(reply.json());
-    },
-    login: async (email, password) => {
-      const reply = await post('/api/v1/auth/login', { email, password });
-      if (reply.status !== 200) throw new Error(`signing in was answered ${reply.status}: ${reply.text}`);
-      return signedIn(reply.json());
-    },
+    register: (email, password, more = {}) =>
+      signIn(201, '/api/v1/auth/register', { email, password, ...more }),
+    login: (email, password) => signIn(200, '/api/v1/auth/login', { email, password }),
     makeProject: async (headers, name = 'Film') => {
       const reply = await post('/api/v1/projects', { name }, headers);
       if (reply.status !== 201) throw new Error(`a project was answered ${reply.status}: ${reply.text}`);

@@ -4,7 +4,9 @@ import { newestIssue } from '../examples/login-code.js';
 import { addAsset } from '../given/given-share.js';
 import { givenContext } from '../given/given-stores.js';
 import { makeTestPaymentProvider } from '../fakes/test-payment-provider.js';
+import { makeOpenApi } from '../../../src/http/document/openapi.js';
 import type { Json } from '../../../src/http/document/openapi-texts.js';
+import type { Route } from '../../../src/http/route.js';
 import type { Answer } from '../clients/http-app.js';
 import { agentSecret, password, startTestService } from '../servers/http-service.js';
 import { rowsOf } from './sentences.js';
@@ -135,6 +137,15 @@ export async function startContract(
 
 /** A client with another address. */
 export const from = (address: string): Headers => ({ 'x-forwarded-for': address });
+
+/** Returns the published document of the routes with a tag. That of all routes costs more than most tests. */
+export function documentOf(routes: readonly Route[], tag: string) {
+  const described = { version: '0.0.0', publicUrl: 'http://localhost', passwordRules: '' };
+  return makeOpenApi(
+    routes.filter((route) => route.tag === tag),
+    described,
+  );
+}
 
 /** Holds that a reply is an error with the body of docs/api.md#25-error-body and nothing more. */
 export function isError(t: ExecutionContext, answer: Answer, status: number): void {

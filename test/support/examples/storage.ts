@@ -1,4 +1,4 @@
-import type { StorageConfiguration } from '../../../src/areas/storages/domain/storage/configuration.js';
+import type { StorageConfiguration } from '../../../src/areas/storages/domain/storage/storage.js';
 import { storageCodec, type StorageEvent } from '../../../src/areas/storages/domain/storage/events.js';
 import { anEvent } from './event.js';
 import { otherTestId, projectId, testId } from './ids.js';

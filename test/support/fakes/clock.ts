@@ -4,6 +4,7 @@ import type { Clock, Random } from '../../../src/kit/time/clock.js';
 /** The real clock, for tests that wait for real events. */
 export const realClock: Clock = {
   now: () => new Date(),
+  steadyMs: () => performance.now(),
   sleep: async (ms, signal) => {
     await wait(ms, undefined, signal === undefined ? {} : { signal });
   },

@@ -24,9 +24,7 @@ export async function givenFakeCdn(
   {
     certificate = 'good',
     originPath = '',
-    behaviour = (_request, _response, passOn) => {
-      passOn();
-    },
+    behaviour = (_request, _response, passOn) => passOn(),
   }: {
     readonly certificate?: keyof typeof cdnCertificates;
     readonly originPath?: string;

@@ -29,9 +29,7 @@ export function makeFakeParts(store: (path: string, body: Buffer, type: string) 
 
   return {
     open,
-    forget: () => {
-      open.clear();
-    },
+    forget: () => open.clear(),
     answer: (method, url, type, body) => {
       const { pathname: path, searchParams: query } = new URL(url, 'http://storage');
       if (method === 'POST' && query.has('uploads')) {

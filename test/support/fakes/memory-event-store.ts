@@ -43,10 +43,7 @@ export function makeMemoryEventStore(deps: {
       Promise.resolve(
         (streams.get(stream) ?? []).slice(Number(from), Number(from) + limit).map(withoutPosition),
       ),
-    append: (stream, expected, events) =>
-      new Promise((resolve) => {
-        resolve(append(stream, expected, events));
-      }),
+    append: (stream, expected, events) => new Promise((resolve) => resolve(append(stream, expected, events))),
     readAll: ({ after, limit }) => {
       const start = after === null ? 0 : Number(after) + 1;
       if (start > log.length)

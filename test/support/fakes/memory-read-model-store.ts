@@ -1,13 +1,13 @@
-import { assertDocumentFits } from '../../../src/event-sourcing/ports/document-size.js';
-import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
-import type {
-  DocumentQuery,
-  DocumentWrite,
-  IdQuery,
-  ReadModelStore,
-  StoredDocument,
-  WriteOutcome,
+import {
+  assertDocumentFits,
+  type DocumentQuery,
+  type DocumentWrite,
+  type IdQuery,
+  type ReadModelStore,
+  type StoredDocument,
+  type WriteOutcome,
 } from '../../../src/event-sourcing/ports/read-model-store.js';
+import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 import { compareUtf8 } from './compare-utf8.js';
 

@@ -15,6 +15,7 @@ export function settableClock(start = new Date('2100-01-01T00:00:00.000Z')): Set
   let now = start.getTime();
   return {
     now: () => new Date(now),
+    steadyMs: () => now,
     sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
     advance: (ms) => {
       now += ms;

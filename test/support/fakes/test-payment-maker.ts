@@ -34,9 +34,7 @@ export function makeTestPaymentMaker({ now }: { readonly now: () => Date }): Tes
     get made() {
       return [...byKey.values()];
     },
-    failNext: (error) => {
-      failures.push(error);
-    },
+    failNext: (error) => failures.push(error),
     makePayment: async (request) => {
       requests.push(request);
       const failure = failures.shift();

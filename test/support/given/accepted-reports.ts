@@ -1,4 +1,4 @@
-import { reportName } from '../../../src/areas/payments/domain/payment-ids.js';
+import { reportName } from '../../../src/areas/payments/domain/payment.js';
 import { forwardedKey } from './forwarded-key.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 

@@ -58,16 +58,22 @@ export const placeOrderAs = (
 
 /** Returns the events of the order after the commands. Each command decides on the events of the earlier ones. */
 export function eventsAfter(...commands: readonly OrderCommand[]): readonly OrderEvent[] {
+  return orderOf(commands).events;
+}
+
+function orderOf(commands: readonly OrderCommand[]) {
   const events: OrderEvent[] = [orderPlaced()];
+  let order = given(orderAggregate, ...events);
   for (const command of commands) {
-    events.push(...orderAggregate.decider.decide(command, given(orderAggregate, ...events).state));
+    const decided = orderAggregate.decider.decide(command, order.state);
+    events.push(...decided);
+    order = order.and(...decided);
   }
-  return events;
+  return { events, state: order.state };
 }
 
 /** Returns what is seen of the order after the commands. */
-export const orderAfter = (...commands: readonly OrderCommand[]) =>
-  seenOrder(given(orderAggregate, ...eventsAfter(...commands)).state);
+export const orderAfter = (...commands: readonly OrderCommand[]) => seenOrder(orderOf(commands).state);
 
 /** Returns what buyers and operators see of an order. */
 export function seenOrder(state: OrderState) {

@@ -2,7 +2,7 @@ import { givenCommands, type PasswordOptions } from './given-commands.js';
 import { givenContext, givenStores } from './given-stores.js';
 
 export const credentials = { email: 'ada@example.com', password: 'Correct-Horse-7' };
-export const client = { clientIp: '192.0.2.1', userAgent: null };
+export const client = { client: { ip: '192.0.2.1', known: null }, userAgent: null };
 
 /** Makes the commands over stores in memory, with the context of a new command at each call of `next`. */
 export async function givenNext(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { makeViewLags } from '../../../src/event-sourcing/views/views.js';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
-import type { SessionIds } from '../../../projections/projects/access-reader.js';
+import type { SessionIds } from '../../../projections/projects/projects/reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
 import { makeOrderCommands } from '../../../src/areas/payments/commands/index.js';
 import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
@@ -13,18 +13,14 @@ import type { Limits } from '../../../src/config/config.js';
 import { limitsFrom } from '../../../src/security/rates/limits.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
+import { makeMailedCodes } from '../../../src/keys/codes/login-codes.js';
 import {
-  makeAddressChangeCodes,
-  makeAddressRevertCodes,
-  makeLoginCodes,
-  makeStrongLoginCodes,
-  makeVerificationCodes,
-} from '../../../src/keys/codes/login-codes.js';
-import { makeDeviceTokens } from '../../../src/keys/codes/device-tokens.js';
+  makeDeviceTokens,
+  makePlaylistTokens,
+  makeShareSessions,
+} from '../../../src/keys/codes/mac-tokens.js';
 import { makePasskeyChallenges } from '../../../src/keys/codes/passkey-challenges.js';
 import { makeRefreshTokens } from '../../../src/keys/codes/refresh-tokens.js';
-import { makePlaylistTokens } from '../../../src/keys/codes/playlist-tokens.js';
-import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
 import { makeAccessTokens } from '../../../src/security/tokens/access-tokens.js';
 import { makePasswords } from '../../../src/security/passwords/passwords.js';
 import { type ExtraCheck, makeCheckPassword } from '../../../src/security/passwords/password-rules.js';
@@ -33,8 +29,7 @@ import {
   type ScryptInput,
   type ScryptParameters,
 } from '../../../src/security/passwords/scrypt.js';
-import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
-import type { PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
+import type { PaymentMakers, PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
 import type { GivenStores } from './given-stores.js';
 import { allTestPaymentProviders } from '../fakes/test-payment-provider.js';
 
@@ -111,9 +106,7 @@ export function givenCommands(
   const findAccount = makeFindAccount(stores);
   const checkPassword = makeCheckPassword(extraChecks);
   const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
-  const [loginCodes, addressChangeCodes] = [makeLoginCodes(codeKeys), makeAddressChangeCodes(codeKeys)];
-  const addressRevertCodes = makeAddressRevertCodes(codeKeys);
-  const strongLoginCodes = makeStrongLoginCodes(codeKeys);
+  const mailedCodes = makeMailedCodes(codeKeys);
   const failures: unknown[] = [];
   /** The notices about payment callbacks. */
   const notices: string[] = [];
@@ -121,10 +114,7 @@ export function givenCommands(
   const background = makeBackground({ onFailure });
   const deps = {
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
-    ...{ passwords, checkPassword, accessTokens, refreshTokens, loginCodes, addressChangeCodes },
-    verificationCodes: makeVerificationCodes(codeKeys),
-    addressRevertCodes,
-    strongLoginCodes,
+    ...{ ...mailedCodes, passwords, checkPassword, accessTokens, refreshTokens },
     ...{ paymentProviders, paymentMakers, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
     passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
     deviceTokens: makeDeviceTokens(refreshKeys),

@@ -4,7 +4,7 @@ import {
   streamName,
 } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
-import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
+import { eventId } from '../../../src/event-sourcing/deciding/command-handler.js';
 import { metadataOf } from '../examples/metadata.js';
 
 const commandId = '018f0000-0000-7000-8000-00000000c0de';
@@ -23,14 +23,19 @@ export function recordedAt(index: number, laterMs = 0): Date {
   return new Date(Date.parse(eventTime(index)) + 5 + laterMs);
 }
 
-/** Records events as a store would return them: through the codec and through JSON. */
+/**
+ * Records events as a store would return them: through the codec and through JSON.
+ * @param first the revision of the first one
+ */
 export function recordEvents<Event extends DomainEvent>(
   { category, codec }: { readonly category: string; readonly codec: EventCodec<Event> },
   id: string,
   events: readonly Event[],
+  first = 0,
 ): readonly StoredEvent[] {
   const stream = streamName(category, id);
-  return events.map((event, index) => {
+  return events.map((event, nth) => {
+    const index = first + nth;
     const encoded = codec.encode(event);
     return {
       ...(JSON.parse(JSON.stringify(encoded)) as typeof encoded),

@@ -1,4 +1,4 @@
-import { orderNumber, reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber, reportKeyOf, reportName } from '../../../src/areas/payments/domain/payment.js';
 import type { RecordRequest } from '../../../src/areas/payments/commands/deciding/requests.js';
 import type { ResolvePaymentInput } from '../../../src/areas/payments/commands/deciding/resolving.js';
 import { orderAggregate } from '../../../src/areas/payments/domain/order/order.js';

@@ -1,7 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import type { DomainEvent, JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
-import { foldEvents } from '../../../src/event-sourcing/views/fold-documents.js';
-import type { Projection } from '../../../src/event-sourcing/views/projection.js';
+import { foldEvents, type Projection } from '../../../src/event-sourcing/views/projection.js';
 import { recordEvents } from './given-events.js';
 
 /**

@@ -1,4 +1,4 @@
-import { makeRequestLimits, trackRequest } from '../../../src/http/access/request-limits.js';
+import { makeRequestLimits, trackRequest } from '../../../src/http/access/limits.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import { realClock } from '../fakes/clock.js';
 
@@ -14,7 +14,7 @@ interface EndlessRequest {
 /** @param logAwayForMs for how long the log has not answered; null: it answers */
 export async function refusalOfEndlessWork(logAwayForMs: number | null): Promise<EndlessRequest> {
   const answers = { awaySinceMs: () => null };
-  const since = realClock.now().getTime() - (logAwayForMs ?? 0);
+  const since = realClock.steadyMs() - (logAwayForMs ?? 0);
   const eventStore = { awaySinceMs: () => (logAwayForMs === null ? null : since) };
   const limits = makeRequestLimits({
     availability: { eventStore, readModels: answers, state: answers },
@@ -30,8 +30,6 @@ export async function refusalOfEndlessWork(logAwayForMs: number | null): Promise
       () => 'none',
       (error: unknown) => (error instanceof StoreUnavailable ? error.message : String(error)),
     )
-    .finally(() => {
-      clearInterval(working);
-    });
+    .finally(() => clearInterval(working));
   return { refusal, tookMs: performance.now() - began, isOver: request.isOver() };
 }

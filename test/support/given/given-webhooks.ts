@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { makeOutbox } from '../../../src/event-sourcing/effects/outbox.js';
 import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
-import { makeOutgoingHttp, type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
+import { type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
 import { makeDeliveryRecords } from '../../../src/webhooks/delivery-records.js';
 import { parseEndpoints, type WebhookEndpoint } from '../../../src/webhooks/endpoint.js';
 import { makeWebhookAdmin } from '../../../src/webhooks/webhook-admin.js';
@@ -20,6 +20,7 @@ import { z } from 'zod';
 import { eventually } from '../eventually.js';
 import { metadataOf } from '../examples/metadata.js';
 import { listen } from '../servers/loopback.js';
+import { makePatientHttp } from '../clients/patient-http.js';
 
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 export const dayMs = 24 * 60 * 60 * 1_000;
@@ -34,18 +35,16 @@ export const shortAnswerMs = 500;
 /** Makes a world of outgoing events on stores in memory: a clock that the test moves, and any number of processes. */
 export function givenWebhooks(t: ExecutionContext) {
   const wall = settableClock();
-  const advance = (ms: number): void => {
-    wall.advance(ms);
-  };
+  const advance = (ms: number): void => wall.advance(ms);
   const clock = {
-    now: () => wall.now(),
+    ...wall,
     sleep: (ms: number, signal?: AbortSignal) => wall.sleep(Math.min(ms, sleepMsMax), signal),
   };
   const random = makeSeededRandom(1);
   // The log follower of the store waits for changes, and needs no fast clock.
   const eventStore = makeMemoryEventStore({ clock: wall, random });
   const stateStore = makeMemoryStateStore({ clock });
-  const unguarded = makeOutgoingHttp({ isAllowed: () => true });
+  const unguarded = makePatientHttp({ isAllowed: () => true });
 
   return {
     ...{ clock, eventStore, stateStore, advance },
@@ -64,11 +63,7 @@ export function givenWebhooks(t: ExecutionContext) {
     ) => {
       /** What the process reported: `<event> <endpoint>`, in order. */
       const reports: string[] = [];
-      const report =
-        (event: string) =>
-        (endpoint: string): void => {
-          reports.push(`${event} ${endpoint}`);
-        };
+      const report = (event: string) => (endpoint: string) => reports.push(`${event} ${endpoint}`);
       const ownStore = parts.stateStore ?? stateStore;
       const runner = startWebhooks(
         {
@@ -81,9 +76,7 @@ export function givenWebhooks(t: ExecutionContext) {
         endpoints,
         {
           onRetry: report('retry'),
-          onOutcome: (endpoint, outcome) => {
-            report(outcome)(endpoint);
-          },
+          onOutcome: (endpoint, outcome) => report(outcome)(endpoint),
           onGivenUp: report('given up'),
           onOtherLog: report('other log'),
           onStopped: report('stopped'),

@@ -12,6 +12,13 @@ export interface Outcome<Event> {
   thenRejected(t: ExecutionContext, code: string): void;
 }
 
+interface Given<State, Command, Event extends DomainEvent> {
+  readonly state: State;
+  /** Adds events. */
+  and(...events: readonly Event[]): Given<State, Command, Event>;
+  when(command: Command): Outcome<Event>;
+}
+
 /**
  * `given(aggregate, …events).when(command).then(t, …events)` asserts a decision. Every event passes its codec on the
  * way in and out.
@@ -19,39 +26,47 @@ export interface Outcome<Event> {
 export function given<State, Command, Event extends DomainEvent>(
   aggregate: Aggregate<State, Command, Event>,
   ...events: readonly Event[]
-): { readonly state: State; when(command: Command): Outcome<Event> } {
+): Given<State, Command, Event> {
   const { codec, decider } = aggregate;
-  const state = foldAll(events);
-  return {
-    state,
-    when: (command) => {
-      const decide = (): readonly Event[] => decider.decide(command, state);
-      const stateAfter = (t: ExecutionContext, expected: readonly Event[]): State => {
-        const decided = decide();
-        t.deepEqual(decided, expected);
-        recordEvents(aggregate, 'example', decided).forEach((stored, index) => {
-          t.like(codec.decode(stored), decided[index] ?? {}, 'a stored event reads back as the decided one');
-        });
-        return foldAll([...events, ...decided]);
-      };
-      return {
-        then: (t, ...expected) => {
-          const after = stateAfter(t, expected);
-          t.deepEqual(decider.decide(command, after), [], 'the repeated command decides no events');
-        },
-        thenEnds: (t, code, ...expected) => {
-          const after = stateAfter(t, expected);
-          const again = () => decider.decide(command, after);
-          t.is(t.throws(again, { instanceOf: TargetNotFound }).code, code);
-        },
-        thenNothing: (t) => t.deepEqual(decide(), []),
-        thenRejected: (t, code) => t.is(t.throws(decide, { instanceOf: CommandRejected }).code, code),
-      };
-    },
-  };
+  return at(decider.initialState, 0).and(...events);
 
-  function foldAll(all: readonly Event[]): State {
-    const stored = recordEvents(aggregate, 'example', all);
-    return stored.reduce((state, event) => decider.evolve(state, codec.decode(event)), decider.initialState);
+  function at(state: State, revision: number): Given<State, Command, Event> {
+    const fold = (more: readonly Event[]): State =>
+      recordEvents(aggregate, 'example', more, revision).reduce(
+        (before, event) => decider.evolve(before, codec.decode(event)),
+        state,
+      );
+    return {
+      state,
+      and: (...more) => at(fold(more), revision + more.length),
+      when: (command) => {
+        const decide = (): readonly Event[] => decider.decide(command, state);
+        const stateAfter = (t: ExecutionContext, expected: readonly Event[]): State => {
+          const decided = decide();
+          t.deepEqual(decided, expected);
+          recordEvents(aggregate, 'example', decided).forEach((stored, index) => {
+            t.like(
+              codec.decode(stored),
+              decided[index] ?? {},
+              'a stored event reads back as the decided one',
+            );
+          });
+          return fold(decided);
+        };
+        return {
+          then: (t, ...expected) => {
+            const after = stateAfter(t, expected);
+            t.deepEqual(decider.decide(command, after), [], 'the repeated command decides no events');
+          },
+          thenEnds: (t, code, ...expected) => {
+            const after = stateAfter(t, expected);
+            const again = () => decider.decide(command, after);
+            t.is(t.throws(again, { instanceOf: TargetNotFound }).code, code);
+          },
+          thenNothing: (t) => t.deepEqual(decide(), []),
+          thenRejected: (t, code) => t.is(t.throws(decide, { instanceOf: CommandRejected }).code, code),
+        };
+      },
+    };
   }
 }

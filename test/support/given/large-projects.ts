@@ -6,9 +6,8 @@ import {
   type ProjectEvent,
 } from '../../../src/areas/projects/domain/project/events.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
-import { documentBytes } from '../../../src/event-sourcing/ports/document-size.js';
+import { documentBytes, type ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import type { EventStore, ExpectedRevision } from '../../../src/event-sourcing/ports/event-store.js';
-import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { runProjector } from '../../../src/event-sourcing/feeding/projectors/projector.js';
 import { userId } from '../examples/ids.js';
 import { apiKeyIssued, memberAdded, memberId } from '../examples/project.js';
@@ -94,9 +93,7 @@ async function feed(
       onProgress: ({ position }) => {
         if (position === head) reached.abort();
       },
-      onRetry: (error) => {
-        t.fail(`the view was interrupted: ${error.message}`);
-      },
+      onRetry: (error) => t.fail(`the view was interrupted: ${error.message}`),
     },
   );
 }

@@ -246,9 +246,7 @@ async function breakOff(url: string, body: Buffer, { lookup, ca }: OutgoingOptio
         ? {}
         : {
             lookup: ((hostname, _options, callback) => {
-              lookup(hostname, (error, addresses) => {
-                callback(error, [...addresses]);
-              });
+              lookup(hostname, (error, addresses) => callback(error, [...addresses]));
             }) satisfies LookupFunction,
           }),
     });

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { reportKeyOf } from '../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../src/areas/payments/domain/payment.js';
 import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
 import { makeTestPaymentProvider, signed, type TestMessage } from '../fakes/test-payment-provider.js';
 import { startTestService } from '../servers/http-service.js';

@@ -4,8 +4,7 @@ import {
   orderAggregate,
   outcomeIn,
 } from '../../../src/areas/payments/domain/order/order.js';
-import { factName } from '../../../src/areas/payments/domain/payment-ids.js';
-import type { Disposition } from '../../../src/areas/payments/domain/payment.js';
+import { factName, type Disposition } from '../../../src/areas/payments/domain/payment.js';
 import { transactionAggregate } from '../../../src/areas/payments/domain/transaction/transaction.js';
 import {
   type TransactionReport,

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Aggregate } from '../../../src/event-sourcing/deciding/command-handler.js';
+import { type Aggregate, eventId } from '../../../src/event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
 import { type EventOf, makeEventCodec } from '../../../src/event-sourcing/ports/event-codec.js';
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { eventId } from '../../../src/event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { metadataOf } from '../examples/metadata.js';
 

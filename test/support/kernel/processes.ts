@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../../../src/kit/time/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { AnyReaction } from '../../../src/event-sourcing/effects/reaction.js';
@@ -82,7 +82,7 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
   };
   const clock: Clock = {
     now: () => deps.clock.now(),
-    steadyMs: () => steadyMsOf(deps.clock),
+    steadyMs: () => deps.clock.steadyMs(),
     sleep: async (ms, signal) => {
       await deps.clock.sleep(ms, signal);
       while (paused !== null) await paused;
@@ -160,12 +160,8 @@ export function startSimulatedProcess(deps: ProcessDeps): SimulatedProcess {
       made({ id, clock, eventStore, gate, statuses }),
       {
         onRetry: () => undefined,
-        onStopped: (name, error) => {
-          reports.push(`stopped ${name}: ${String(error)}`);
-        },
-        onQuarantined: (name, { reason }) => {
-          reports.push(`quarantined by ${name}: ${reason}`);
-        },
+        onStopped: (name, error) => reports.push(`stopped ${name}: ${String(error)}`),
+        onQuarantined: (name, { reason }) => reports.push(`quarantined by ${name}: ${reason}`),
       },
     );
   }

@@ -165,9 +165,7 @@ export function givenReactions(): ReactionScene {
           onQuarantined: (reaction, { event, reason }) => {
             reports.push(`quarantined ${reaction} ${event?.stream}@${event?.revision}: ${reason}`);
           },
-          onStopped: (reaction, error) => {
-            reports.push(`stopped ${reaction}: ${String(error)}`);
-          },
+          onStopped: (reaction, error) => reports.push(`stopped ${reaction}: ${String(error)}`),
         },
       );
     },
@@ -236,9 +234,7 @@ export async function shareParcels(world: World): Promise<SharedParcels> {
         contextOf(asked + 1, clock.now()),
       );
     },
-    disturbed: ({ id }) => {
-      disturbances.push({ process: id, atMs: nowMs() });
-    },
+    disturbed: ({ id }) => disturbances.push({ process: id, atMs: nowMs() }),
     findProblem: async () => {
       const { events } = await world.eventStore.readAll({ after: null, limit: 1_000_000 });
       const sent = events.filter(({ type }) => type === 'ParcelSent');

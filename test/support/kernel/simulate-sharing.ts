@@ -58,7 +58,7 @@ export async function simulateSharing(seed: number, rounds: number): Promise<Sim
     problems.push(error.message);
   });
   const parcels = await shareParcels(memory);
-  const nowMs = (): number => clock.steadyMs?.() ?? 0;
+  const nowMs = (): number => clock.steadyMs();
   const below = (max: number): number => Math.floor(random() * max);
   const processes: Struck[] = [];
   const frozen = new Set<Struck>();

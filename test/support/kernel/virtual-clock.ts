@@ -104,7 +104,5 @@ export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClo
 
 /** Stores in memory answer in microtasks. After one turn of the event loop all work has run as far as possible. */
 function allRun(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -8,20 +8,18 @@ import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
 import type { CommandHandler, Handled } from '../../../src/event-sourcing/deciding/command-handler.js';
-import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
+import { makeDocumentWriter, makeViews, type Views } from '../../../src/event-sourcing/views/views.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import {
   type Generations,
   makeGenerations,
 } from '../../../src/event-sourcing/views/generations/generations.js';
 import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
-import { makeViews } from '../../../src/event-sourcing/views/make-views.js';
 import type { Projection } from '../../../src/event-sourcing/views/projection.js';
 import {
   type ProjectionRunner,
   startProjections,
 } from '../../../src/event-sourcing/feeding/projectors/projection-runner.js';
-import type { Views } from '../../../src/event-sourcing/views/views.js';
 import {
   counterAggregate,
   type CounterCommand,
@@ -93,18 +91,14 @@ export async function givenProcess(deps: {
   const { clock, random, eventStore, readModelStore, lease = makeSoleLease('process 1') } = deps;
   const projections = deps.projections ?? [countersProjection, counterLabelsProjection];
   const reports: string[] = [];
-  const report = (what: string, error: unknown): void => {
-    reports.push(`${what}: ${String(error)}`);
-  };
+  const report = (what: string, error: unknown) => reports.push(`${what}: ${String(error)}`);
   const generations = makeGenerations({ projections, readModelStore, clock });
   await generations.start();
   const documentWriter = makeDocumentWriter({
     generations,
     readModelStore,
     clock,
-    onFailure: (error) => {
-      report('write-through', error);
-    },
+    onFailure: (error) => report('write-through', error),
   });
   return {
     generations,
@@ -115,12 +109,8 @@ export async function givenProcess(deps: {
       startProjections(
         { ...watched, lease, eventStore, readModelStore, documentWriter, clock, random },
         {
-          onRetry: (what, error) => {
-            report(`retry ${what}`, error);
-          },
-          onStopped: (collection, error) => {
-            report(`stopped ${collection}`, error);
-          },
+          onRetry: (what, error) => report(`retry ${what}`, error),
+          onStopped: (collection, error) => report(`stopped ${collection}`, error),
           onRebuilt: (collection, { compared, different }) => {
             reports.push(`rebuilt ${collection}: ${different} of ${compared} differ`);
           },

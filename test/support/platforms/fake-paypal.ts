@@ -76,9 +76,7 @@ export async function givenPayPal(
     url: `https://api-m.paypal.com:${server.port}`,
     orders,
     tokens,
-    forgetTokens: () => {
-      known.clear();
-    },
+    forgetTokens: () => known.clear(),
     approve: (order) => {
       if (order.status !== 'PAYER_ACTION_REQUIRED') throw new Error(`the order is ${order.status}`);
       order.status = 'APPROVED';

@@ -118,9 +118,7 @@ export async function givenStripe(
       keep(intents, intent);
       return event('payment_intent.succeeded', intent);
     },
-    forgetEvents: () => {
-      events.splice(0);
-    },
+    forgetEvents: () => events.splice(0),
     failRefund: (id) => {
       const refund = refunds.find((one) => one.id === id);
       if (refund === undefined) throw new Error(`Stripe has no refund ${id}`);

@@ -6,11 +6,13 @@ import type { SentCallback } from '../clients/sign-callbacks.js';
 import { eventually } from '../eventually.js';
 import { givenInProcess, makeKeptLog } from '../servers/service-in-process.js';
 import { platformOptions, givenPlatformServer, type ReceivedRequest } from './platform-server.js';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import {
   failureOf,
+  merchantKeys,
   merchantSerial,
   paymentRequest,
+  platformKeys,
 } from '../../areas/payments/platforms/makers/given-makers.js';
 import { merchant, secrets } from '../../areas/payments/platforms/messages/messages.js';
 import { givenKeyDirectory } from '../../areas/payments/platforms/vectors/vectors.js';
@@ -101,8 +103,6 @@ export async function givenPayingService(
 /** What the plan `capacity-100g` grants. */
 export const planBytes = 107_374_182_400;
 
-const ours = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-const theirs = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const now = (): Date => new Date();
 const pem = (key: KeyObject): string =>
   key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }).toString();
@@ -116,8 +116,8 @@ export async function givenWechatPayService(t: ExecutionContext, timeMs?: number
   const serial = 'PUB_KEY_ID_0114232134912410000000000000';
   const platform = await givenFakeWechatPay(t, {
     ...{ ...merchant.wechatpay, now, apiV3Key: secrets.wechatpayApiV3Key },
-    ...{ merchantKey: ours.publicKey, merchantSerial },
-    ...{ platformKey: theirs.privateKey, platformSerial: serial },
+    ...{ merchantKey: merchantKeys.publicKey, merchantSerial },
+    ...{ platformKey: platformKeys.privateKey, platformSerial: serial },
   });
   const service = await givenPayingService(t, {
     provider: 'wechatpay',
@@ -126,8 +126,8 @@ export async function givenWechatPayService(t: ExecutionContext, timeMs?: number
       PAYMENT_WECHATPAY_API_V3_KEY: secrets.wechatpayApiV3Key,
       PAYMENT_WECHATPAY_MCHID: merchant.wechatpay.mchId,
       PAYMENT_WECHATPAY_APPID: merchant.wechatpay.appId,
-      PAYMENT_WECHATPAY_KEYS_DIR: givenKeyDirectory(t, { [`${serial}.pem`]: pem(theirs.publicKey) }),
-      PAYMENT_WECHATPAY_PRIVATE_KEY: pem(ours.privateKey),
+      PAYMENT_WECHATPAY_KEYS_DIR: givenKeyDirectory(t, { [`${serial}.pem`]: pem(platformKeys.publicKey) }),
+      PAYMENT_WECHATPAY_PRIVATE_KEY: pem(merchantKeys.privateKey),
       PAYMENT_WECHATPAY_SERIAL: merchantSerial,
     },
     ...(timeMs === undefined ? {} : { timeMs }),
@@ -138,7 +138,7 @@ export async function givenWechatPayService(t: ExecutionContext, timeMs?: number
 /** A service that pays at Alipay. */
 export async function givenAlipayService(t: ExecutionContext) {
   const { appId, sellerId } = merchant.alipay;
-  const keys = { appKey: ours.publicKey, alipayKey: theirs.privateKey };
+  const keys = { appKey: merchantKeys.publicKey, alipayKey: platformKeys.privateKey };
   const platform = await givenFakeAlipay(t, { appId, sellerId, now, ...keys });
   const service = await givenPayingService(t, {
     provider: 'alipay',
@@ -146,8 +146,8 @@ export async function givenAlipayService(t: ExecutionContext) {
     environment: {
       PAYMENT_ALIPAY_APP_ID: appId,
       PAYMENT_ALIPAY_SELLER_ID: sellerId,
-      PAYMENT_ALIPAY_PUBLIC_KEYS: pem(theirs.publicKey),
-      PAYMENT_ALIPAY_PRIVATE_KEY: pem(ours.privateKey),
+      PAYMENT_ALIPAY_PUBLIC_KEYS: pem(platformKeys.publicKey),
+      PAYMENT_ALIPAY_PRIVATE_KEY: pem(merchantKeys.privateKey),
     },
   });
   return { platform, service };

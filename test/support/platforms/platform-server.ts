@@ -81,9 +81,7 @@ export interface PlatformServer {
 /** The options by which the service's client finds the fake platforms. */
 export const platformOptions = {
   ca: platformAuthority,
-  lookup: ((_hostname, callback) => {
-    callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  }) satisfies Lookup,
+  lookup: ((_hostname, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }])) satisfies Lookup,
 };
 
 /** Starts a server with TLS. @param options.isPlain without TLS, for the SDKs */
@@ -124,8 +122,6 @@ export async function givenPlatformServer(
   return {
     port: await listen(t, server),
     requests,
-    will: (...next) => {
-      moods.push(...next);
-    },
+    will: (...next) => moods.push(...next),
   };
 }

@@ -54,9 +54,7 @@ export function startExample(
   return {
     ended,
     signal: (name) => child.kill(name),
-    interrupt: () => {
-      signalGroup('SIGINT');
-    },
+    interrupt: () => signalGroup('SIGINT'),
     outputUntil: (pattern) =>
       eventually(
         () => `the output has ${String(pattern)}: ${output.slice(-2_000)}`,

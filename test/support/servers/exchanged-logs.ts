@@ -42,9 +42,7 @@ export interface Exchange {
 export const exchanges: readonly Exchange[] = [
   {
     what: 'an older copy',
-    exchange: ({ log }) => {
-      log.become({ records: log.records.slice(0, -lost) });
-    },
+    exchange: ({ log }) => log.become({ records: log.records.slice(0, -lost) }),
     sentence: /older/,
   },
   {
@@ -63,9 +61,7 @@ export const exchanges: readonly Exchange[] = [
   },
   {
     what: 'an empty log',
-    exchange: ({ log }) => {
-      log.restore(0);
-    },
+    exchange: ({ log }) => log.restore(0),
     sentence: /empty/,
     sentenceAtStart: /log [0-9a-f-]{36}/,
   },
@@ -90,21 +86,15 @@ interface Strike {
 export const strikes: readonly Strike[] = [
   ...[{ $maxCount: 1 }, { $maxAge: 0 }, { $tb: 2 }].map((metadata) => ({
     what: Object.keys(metadata).join(),
-    strike: ({ log }: EventStoreDbServer, stream: string) => {
-      log.setMetadata(stream, metadata);
-    },
+    strike: ({ log }: EventStoreDbServer, stream: string) => log.setMetadata(stream, metadata),
   })),
   {
     what: 'a soft delete',
-    strike: ({ log }, stream) => {
-      log.softDelete(stream);
-    },
+    strike: ({ log }, stream) => log.softDelete(stream),
   },
   {
     what: 'a tombstone',
-    strike: ({ log }, stream) => {
-      log.tombstone(stream);
-    },
+    strike: ({ log }, stream) => log.tombstone(stream),
   },
 ];
 

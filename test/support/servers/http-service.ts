@@ -3,60 +3,11 @@ import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js'
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { PlatformRole } from '../../../src/areas/accounts/domain/user/events.js';
-import { sealedSchema } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { HttpDeps } from '../../../src/http/server/compose.js';
-import { makeAccountRoutes, makeAuthRoutes } from '../../../src/areas/accounts/routes/account.js';
-import { makeInvitationRoutes } from '../../../src/areas/projects/routes/account-invitations.js';
-import {
-  makeEmailChangeRoutes,
-  makeEmailVerificationRoutes,
-} from '../../../src/areas/accounts/routes/account-email.js';
-import { makeTwoFactorRoutes } from '../../../src/areas/accounts/routes/account-two-factor.js';
-import { makeBillingRoutes } from '../../../src/areas/projects/routes/billing.js';
-import { makeAssetImportRoutes } from '../../../src/areas/assets/routes/asset-import.js';
-import { makeAssetMediaRoutes } from '../../../src/areas/assets/routes/asset-media.js';
-import {
-  makeAssetRenditionRoutes,
-  makeAssetUploadRoutes,
-} from '../../../src/areas/assets/routes/asset-uploads.js';
-import { makeAssetRoutes } from '../../../src/areas/assets/routes/assets.js';
-import { makeApiKeyRoutes } from '../../../src/areas/projects/routes/api-keys.js';
-import { makeAuditEventRoutes, makeAuditPageRoutes } from '../../../src/areas/audit/routes/audit-events.js';
-import { makeAuditLogRoutes } from '../../../src/areas/audit/routes/audit-log.js';
-import { makeEmailCodeRoutes, makeLoginRoutes } from '../../../src/areas/accounts/routes/auth-login.js';
-import {
-  makeReauthenticationRoutes,
-  makeSessionRoutes,
-} from '../../../src/areas/accounts/routes/auth-sessions.js';
-import { makeMemberRoutes } from '../../../src/areas/projects/routes/members.js';
-import { makeOrderPaymentRoutes } from '../../../src/areas/payments/routes/order-payments.js';
-import { makeOrderRoutes } from '../../../src/areas/payments/routes/orders.js';
-import { makePaymentRoutes } from '../../../src/areas/payments/routes/payments.js';
-import { makePaymentWebhookRoutes } from '../../../src/areas/payments/routes/payment-webhooks.js';
-import { makeAdminNodeRoutes } from '../../../src/areas/nodes/routes/admin-nodes.js';
-import { makeNodeRoutes } from '../../../src/areas/nodes/routes/peer-lists.js';
-import {
-  makePasskeyLoginRoutes,
-  makePasskeyRoutes,
-} from '../../../src/areas/accounts/routes/passkeys/passkeys.js';
-import { makeProjectAuditRoutes } from '../../../src/areas/audit/routes/project-audit.js';
-import { makeProjectRoutes } from '../../../src/areas/projects/routes/projects.js';
-import {
-  makePlaylistRoutes,
-  makePublicShareRoutes,
-  makeSharePageRoutes,
-} from '../../../src/areas/shares/routes/shares-public.js';
-import {
-  makeShareAccessRoutes,
-  makeShareMailRoutes,
-} from '../../../src/areas/shares/routes/share-accesses.js';
-import { makeShareRoutes } from '../../../src/areas/shares/routes/shares.js';
-import { makeStorageChangeRoutes } from '../../../src/areas/storages/routes/storage-changes.js';
-import { makeStorageRoutes } from '../../../src/areas/storages/routes/storages.js';
 import type { PaymentMakers } from '../../../src/areas/payments/platforms/configured.js';
 import type { PaymentProviders } from '../../../src/areas/payments/platforms/configured.js';
+import { makeReplySealer, makeRoutes } from '../../../src/composition/http.js';
 import type { Route } from '../../../src/http/route.js';
-import type { Sealer } from '../../../src/keys/sealing/sealer.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 import { makeIdleAudit, type TestAudit } from '../audit/audit-source.js';
 import { type BucketCalls, givenCommands, type PasswordOptions } from '../given/given-commands.js';
@@ -225,54 +176,6 @@ export function areaRoutes(
   mailConfigured = true,
   audit: TestAudit = makeIdleAudit(stores),
 ): readonly Route[] {
-  return [
-    ...makeAuthRoutes(commands),
-    ...makeLoginRoutes(commands),
-    ...makeEmailCodeRoutes({ ...commands, mailConfigured }),
-    ...makeReauthenticationRoutes(commands),
-    ...makeSessionRoutes(commands),
-    ...makeAccountRoutes(commands),
-    ...makeInvitationRoutes(commands),
-    ...makeEmailChangeRoutes(commands),
-    ...makeEmailVerificationRoutes(commands),
-    ...makeTwoFactorRoutes(commands),
-    ...makePasskeyRoutes(commands),
-    ...makePasskeyLoginRoutes(commands),
-    ...makeProjectRoutes(commands),
-    ...makeBillingRoutes(commands),
-    ...makeMemberRoutes(commands),
-    ...makeApiKeyRoutes(commands),
-    ...makeStorageRoutes(commands),
-    ...makeStorageChangeRoutes(commands),
-    ...makeAssetRoutes(commands),
-    ...makeAssetImportRoutes(commands),
-    ...makeAssetMediaRoutes(commands),
-    ...makeAssetRenditionRoutes(commands),
-    ...makeAssetUploadRoutes(commands),
-    ...makeShareRoutes(commands),
-    ...makeShareAccessRoutes(commands),
-    ...makeShareMailRoutes(commands),
-    ...makePublicShareRoutes(commands),
-    ...makePlaylistRoutes(commands),
-    ...makeOrderRoutes({ ...commands, plans: builtInPlans }),
-    ...makeOrderPaymentRoutes(commands),
-    ...makeSharePageRoutes({ ...commands, allowsHttp: false }),
-    ...makePaymentWebhookRoutes(commands),
-    ...makePaymentRoutes(commands),
-    ...makeAuditPageRoutes(),
-    ...makeAuditLogRoutes(audit),
-    ...makeAuditEventRoutes({ ...audit, ...commands }),
-    ...makeProjectAuditRoutes(audit),
-    ...makeAdminNodeRoutes(commands),
-    ...makeNodeRoutes(commands),
-  ];
-}
-
-/** Makes the sealer of replies in claims from the real sealer. */
-export function makeReplySealer(sealer: Sealer): HttpDeps['replySealer'] {
-  return {
-    seal: (claim, plaintext) => sealer.seal({ kind: 'reply', claim }, 'reply', plaintext),
-    open: async (claim, sealed) =>
-      String(await sealer.open({ kind: 'reply', claim }, 'reply', sealedSchema.parse(sealed))),
-  };
+  const { clock } = stores;
+  return makeRoutes({ ...commands, plans: builtInPlans, audit, clock, mailConfigured, allowsHttp: false });
 }

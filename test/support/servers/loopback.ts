@@ -4,11 +4,15 @@ import type { AddressInfo, Server } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 
-/** Lets a server listen on a free port of this machine until the end of the test. Returns the port. */
+/**
+ * Lets a server listen on a free port of this machine until the end of the test. It keeps idle connections: on a slow machine it
+ * would close one while a client sends the next request on it. Returns the port.
+ */
 export async function listen(
   t: ExecutionContext,
-  server: Server & { readonly closeAllConnections?: () => void },
+  server: Server & { readonly closeAllConnections?: () => void; keepAliveTimeout?: number },
 ): Promise<number> {
+  if (server.keepAliveTimeout !== undefined) server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => {

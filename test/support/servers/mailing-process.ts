@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/config/config.js';
 import { loginCodeAggregate } from '../../../src/areas/accounts/domain/login-code/login-code.js';
 import { userAggregate } from '../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../src/kit/time/clock.js';
-import { derivedId, stepContext } from '../../../src/event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../src/event-sourcing/deciding/command-handler.js';
 import { realClock } from '../fakes/clock.js';
 
 /**
@@ -17,8 +17,8 @@ import { realClock } from '../fakes/clock.js';
  */
 const [aheadMs = '0', firstCode = '0', codes = '0', expiresInMs = '0'] = process.argv.slice(2);
 const clock: Clock = {
+  ...realClock,
   now: () => new Date(Date.now() + Number(aheadMs)),
-  sleep: (ms, signal) => realClock.sleep(ms, signal),
 };
 const services = await openServices(readConfig(), { clock, passwordScrypt: { N: 2, r: 1, p: 1 } });
 await services.generations.start();

@@ -45,14 +45,7 @@ export const refusedConnections: Outage = [
   },
 ];
 
-export const noAnswers: Outage = [
-  (proxy) => {
-    proxy.freeze();
-  },
-  (proxy) => {
-    proxy.thaw();
-  },
-];
+export const noAnswers: Outage = [(proxy) => proxy.freeze(), (proxy) => proxy.thaw()];
 
 interface Link {
   readonly client: Socket;
@@ -89,12 +82,8 @@ export async function makeTcpProxy(target: {
       });
       socket.setNoDelay(true);
     }
-    void forward(link.client, proxy.connectMs, (chunk) => {
-      request(link, chunk);
-    });
-    void forward(link.server, 0, (chunk) => {
-      reply(link, chunk);
-    });
+    void forward(link.client, proxy.connectMs, (chunk) => request(link, chunk));
+    void forward(link.server, 0, (chunk) => reply(link, chunk));
   });
 
   /** Forwards one chunk after another, each after its delay. A frozen proxy stops reading. */

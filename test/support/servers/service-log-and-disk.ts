@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { projections } from '../../../projections/index.js';
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import { evolveDocument } from '../../../src/event-sourcing/views/fold-documents.js';
-import { type Projection, collectionName } from '../../../src/event-sourcing/views/projection.js';
+import {
+  evolveDocument,
+  type Projection,
+  collectionName,
+} from '../../../src/event-sourcing/views/projection.js';
 import type { ReadModelStore, StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { makeGenerations } from '../../../src/event-sourcing/views/generations/generations.js';
 import { realClock } from '../fakes/clock.js';
@@ -56,7 +59,7 @@ export async function findViewProblems(
     for (const [stream, own] of streams) {
       if (!stream.startsWith(`${projection.category}-`)) continue;
       const document = own.reduce<StoredDocument | null>((before, event) => {
-        return evolveDocument(projection, before, event);
+        return evolveDocument(projection, before, projection.codec.decode(event));
       }, null);
       if (document !== null) expected.set(document.id, document);
     }

@@ -148,9 +148,7 @@ export function spawnService(options: StartOptions): ServiceProcess {
     pid: child.pid ?? 0,
     output: () => Buffer.concat(chunks).toString('utf8'),
     exited,
-    signal: (name) => {
-      child.kill(name);
-    },
+    signal: (name) => child.kill(name),
     kill: async () => {
       child.kill('SIGKILL');
       await exited;

@@ -17,6 +17,8 @@ export interface ReceivedMail {
   /** Whether it came over TLS, and the user who signed in. */
   readonly secure: boolean;
   readonly user: string | null;
+  /** The name in EHLO. */
+  readonly helo: string;
   readonly at: Date;
 }
 
@@ -92,12 +94,8 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
       if (right) callback(null, { user: username });
       else callback(new Error(`no such user ${username ?? ''} with ${password ?? ''}`));
     },
-    onMailFrom: ({ address }, _session, callback) => {
-      callback(toError(options.onSender?.(address) ?? null));
-    },
-    onRcptTo: ({ address }, _session, callback) => {
-      callback(toError(options.onRecipient?.(address) ?? null));
-    },
+    onMailFrom: ({ address }, _session, callback) => callback(toError(options.onSender?.(address) ?? null)),
+    onRcptTo: ({ address }, _session, callback) => callback(toError(options.onRecipient?.(address) ?? null)),
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -108,6 +106,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
           to: rcptTo.map(({ address }) => address),
           secure: session.secure,
           user: typeof session.user === 'string' ? session.user : null,
+          helo: session.hostNameAppearsAs,
         }).then(callback, callback);
       });
     },
@@ -134,15 +133,12 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
         () => `${count} mails arrive, after ${mails.length} of them`,
         () => mails.length >= count && mails,
       ),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-      }),
+    close: () => new Promise((resolve) => server.close(resolve)),
   };
 
   async function take(
     raw: Buffer,
-    envelope: Pick<ReceivedMail, 'from' | 'to' | 'secure' | 'user'>,
+    envelope: Pick<ReceivedMail, 'from' | 'to' | 'secure' | 'user' | 'helo'>,
   ): Promise<Error | null> {
     const mail = {
       ...envelope,

@@ -50,7 +50,7 @@ export async function givenGuessing(t: ExecutionContext) {
   let commandsSoFar = 0;
   const next = () => givenContext((commandsSoFar += 1), clock.now());
   const registered = await commands.register(
-    { email, password, clientIp: ownerNetwork, userAgent: null },
+    { email, password, client: { ip: ownerNetwork, known: null }, userAgent: null },
     next(),
   );
   const { user } = registered;
@@ -65,9 +65,9 @@ export async function givenGuessing(t: ExecutionContext) {
   const processFor = (index: number) => processes[index % processes.length] ?? commands;
   /** Returns the client as the routes give it to the commands. */
   const of = async (guesser: Guesser, at = email) => {
-    const { ip: clientIp, token } = typeof guesser === 'string' ? { ip: guesser, token: null } : guesser;
+    const { ip, token } = typeof guesser === 'string' ? { ip: guesser, token: null } : guesser;
     const known = await commands.knownDevices.ofToken(at, token ?? undefined);
-    return { email: at, clientIp, known, userAgent: null };
+    return { email: at, client: { ip, known }, userAgent: null };
   };
   const issuesNow = async (): Promise<readonly LoginCodeIssue[]> => {
     const { known, unknown, strong } = (await stores.handler.load(loginCodeAggregate, email_digest)).state;
@@ -95,7 +95,8 @@ export async function givenGuessing(t: ExecutionContext) {
   /** Asks for a code. Returns it, or null if none was issued. */
   async function requestCode(guesser: Guesser): Promise<string | null> {
     const before = await issuesNow();
-    await commands.sendEmailCode(await of(guesser), next());
+    const { client } = await of(guesser);
+    await commands.sendEmailCode({ email, known: client.known }, next());
     const issue = (await issuesNow()).find(({ issue_id }) =>
       before.every((one) => one.issue_id !== issue_id),
     );
@@ -170,7 +171,7 @@ export async function givenGuessing(t: ExecutionContext) {
       clock.advance(60_000);
       const factor = { code: totpCode(secret, clock.now()) };
       const passed = await commands.passSecondFactor(
-        { userId: user.id, sessionId, clientIp: ip, factor },
+        { userId: user.id, sessionId, client: { ip, known: null }, factor },
         next(),
       );
       return { ip, token: passed.deviceToken };
@@ -181,7 +182,7 @@ export async function givenGuessing(t: ExecutionContext) {
       const { epoch } = (await stores.handler.load(userAggregate, user.id)).state as RegisteredUser;
       const known = await commands.knownDevices.ofSession({ userId: user.id, sessionId, epoch });
       const session = { id: sessionId, epoch, emailCodeAt: null };
-      const asked = { userId: user.id, session, clientIp, known, currentPassword: current };
+      const asked = { userId: user.id, session, client: { ip: clientIp, known }, currentPassword: current };
       const newPassword = 'Another-Horse-8';
       return outcomeOf(
         commands.changePassword({ ...asked, newPassword }, next()).then(() => (current = newPassword)),
@@ -197,12 +198,21 @@ export async function givenGuessing(t: ExecutionContext) {
       const code = totpCode(secret, clock.now());
       const { tokens } = await signIn(owner);
       const sessionId = commands.refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
-      await commands.confirmTotp({ userId: user.id, sessionId, clientIp: ownerNetwork, code }, next());
+      await commands.confirmTotp(
+        {
+          userId: user.id,
+          session: { id: sessionId, epoch: Infinity },
+          client: { ip: ownerNetwork, known: null },
+          code,
+        },
+        next(),
+      );
       return secret;
     },
     /** The operator vouches for the address, so that its first code voids nothing. */
     verifyAddress: () => commands.verifyEmail({ email }, next()),
-    isKnown: async (token: string | null): Promise<boolean> => (await of({ ip: '', token })).known !== null,
+    isKnown: async (token: string | null): Promise<boolean> =>
+      (await of({ ip: '', token })).client.known !== null,
     /** The events that tell the owner. */
     limitsReached: async () =>
       (await stores.eventStore.read(`user-${user.id}`)).filter(({ type }) => type === 'GuessingLimitReached'),
@@ -226,7 +236,8 @@ export async function givenGuessing(t: ExecutionContext) {
   };
 
   async function sendTo(address: string, guesser: Guesser): Promise<string> {
-    return outcomeOf(commands.sendEmailCode(await of(guesser, address), next()));
+    const { client } = await of(guesser, address);
+    return outcomeOf(commands.sendEmailCode({ email: address, known: client.known }, next()));
   }
 }
 

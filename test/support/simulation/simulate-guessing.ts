@@ -3,17 +3,19 @@ import { makeShareCommands } from '../../../src/areas/shares/commands/index.js';
 import { TooManyAttempts } from '../../../src/areas/shared/rejections.js';
 import { CommandRejected } from '../../../src/event-sourcing/ports/errors.js';
 import { makeKeyring } from '../../../src/keys/rings/keyring.js';
-import { makeShareSessions } from '../../../src/keys/codes/share-sessions.js';
+import { makeShareSessions } from '../../../src/keys/codes/mac-tokens.js';
 import { makeSeededRandom } from '../fakes/clock.js';
 import { givenCommands } from '../given/given-commands.js';
 import { givenAsset, givenShare, nextContext, sharePassword } from '../given/given-share.js';
 import { givenStores } from '../given/given-stores.js';
 
 const dayMs = 24 * 3_600_000;
-const visitEveryMs = 10 * 60_000;
 
 /** Lets so many addresses guess at a share's password for a day of virtual time, while others visit it with the right one. */
-export async function simulateGuessing(t: ExecutionContext, attackers: number): Promise<void> {
+export async function simulateGuessing(
+  t: ExecutionContext,
+  { attackers, visitEveryMinutes }: { readonly attackers: number; readonly visitEveryMinutes: number },
+): Promise<void> {
   // Given a share, and time that passes only as the simulation says
   const stores = await givenStores();
   const { clock } = stores;
@@ -39,9 +41,9 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
   });
   const start = clock.now().getTime();
   const verify = (password: string, clientIp: string) =>
-    verifyShare({ token, password, clientIp }, nextContext(stores));
+    verifyShare({ token, password, client: { ip: clientIp, known: null } }, nextContext(stores));
 
-  // When each address guesses as soon as it may, from a random minute on, and another client visits every ten minutes
+  // When each address guesses as soon as it may, from a random minute on, and another client visits every few minutes
   const random = makeSeededRandom(11);
   const turns = Array.from({ length: attackers }, (_, index) => ({
     address: `10.0.${Math.floor(index / 250)}.${index % 250}`,
@@ -54,14 +56,14 @@ export async function simulateGuessing(t: ExecutionContext, attackers: number): 
     for (const turn of turns) {
       while (turn.atMs < endMs) turn.atMs += 1_000 * (await guess(turn.address));
     }
-    if ((minute * 60_000) % visitEveryMs !== 0) continue;
+    if (minute % visitEveryMinutes !== 0) continue;
     // Then the right password opens it, from an address that was there before and from a new one
     for (const clientIp of ['192.0.2.1', `203.0.113.${visits % 250}`]) {
       await t.notThrowsAsync(() => verify(sharePassword, clientIp));
     }
     visits += 1;
   }
-  t.is(visits, 144);
+  t.is(visits, 1_440 / visitEveryMinutes);
   // And each address had some ten guesses, and one an hour
   t.true(guesses <= attackers * 36, `${guesses} guesses`);
   t.true(guesses >= attackers * 30, `${guesses} guesses`);

@@ -58,12 +58,8 @@ export async function spreadOverThreads(
 /** Null where the thread was stopped before it had one. */
 function reportOf(worker: Worker): Promise<ThreadReport | null> {
   return new Promise((resolve, reject) => {
-    worker.once('message', (message: unknown) => {
-      resolve(threadReport.parse(message));
-    });
+    worker.once('message', (message: unknown) => resolve(threadReport.parse(message)));
     worker.once('error', reject);
-    worker.once('exit', () => {
-      resolve(null);
-    });
+    worker.once('exit', () => resolve(null));
   });
 }

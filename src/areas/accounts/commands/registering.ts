@@ -1,7 +1,8 @@
 import type { AccountDeps } from '../deps.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
+import type { TryingClient } from '../../../security/guessing/guard.js';
 import type { EmailAddress } from '../../../validation/email-address.js';
 import { checkEach, invalid } from '../../../validation/field-problems.js';
 import { checkName } from '../../../validation/text.js';
@@ -22,8 +23,8 @@ export interface RegisterInput {
   readonly password: string;
   /** Default, also for a blank one: the local part of the address. */
   readonly nickname?: string;
-  /** In canonical spelling; null where there is none. */
-  readonly clientIp: string | null;
+  /** Null where there is none. */
+  readonly client: TryingClient | null;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
 }
@@ -62,8 +63,7 @@ export function makeRegistering(
       const userId = derivedId(context, 'user');
       const email_digest = digests.email(address.canonical);
       // The password is hashed before the address is checked, so that a taken address takes as long as a free one.
-      const by = input.clientIp === null ? null : { ip: input.clientIp, known: null };
-      const password_hash = await passwords.hash(input.password, by);
+      const password_hash = await passwords.hash(input.password, input.client);
       await reservations.check(email_digest, userId);
       // The values are sealed before the reservation, so that only the append can fail between reservation and user.
       const seal = (field: string, text: string): Promise<Sealed> =>
@@ -87,8 +87,8 @@ export function makeRegistering(
       const { resource: user } = await users.registered(documents);
       // The epoch of a new user.
       const epoch = 0;
-      const { clientIp, userAgent } = input;
-      const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent } as const;
+      const { client, userAgent } = input;
+      const session = { userId, epoch, methods: ['pwd'], client, userAgent } as const;
       const { tokens, device_id } = await startSession(session, context);
       await knownDevices.noteSession(userId);
       const deviceToken = await knownDevices.complete({ userId, epoch }, device_id, null);

@@ -1,12 +1,10 @@
 import { namedObject } from '../../../validation/fields.js';
 import type { AccountCommands } from '../commands/index.js';
 import { z } from 'zod';
-import { emailChangeSeconds } from '../commands/email/email-change.js';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
-import { addressCodeSent, emailField, resendSeconds } from './auth-fields.js';
-import { emailVerificationSeconds } from '../commands/email/email-verification.js';
+import { addressCodeSent, emailField } from './auth-fields.js';
 
 const addressRevert = namedObject('AddressRevert', {
   email: emailField.describe('The former address.'),
@@ -16,9 +14,13 @@ const addressRevert = namedObject('AddressRevert', {
     .meta({ description: 'From the notice.', examples: ['7QK2M-9XW4T-0B3HC-V8Z5N'] }),
 });
 
-/** Makes the routes that change an e-mail address (src/areas/accounts/README.md#unique-address, src/areas/accounts/README.md#unique-address). */
-export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
+/**
+ * Makes the routes that change the address of an account (src/areas/accounts/README.md#unique-address), and those that prove it
+ * (src/areas/accounts/commands/README.md#proof-of-an-address).
+ */
+export function makeAccountEmailRoutes(deps: AccountCommands): readonly Route[] {
   const { requestEmailChange, confirmEmailChange, revertEmailChange } = deps;
+  const { requestEmailVerification, confirmEmailVerification } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
     route('requestEmailChange', 'POST /api/v1/auth/email', {
@@ -28,10 +30,8 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
       errors: ['email_taken', 'mail_not_configured', 'too_many_attempts'],
       // A taken address counts, as in a registration, so that a caller cannot test many addresses.
       limit: { name: 'email_change', counts: [200, 409] },
-      handler: async ({ caller: { userId }, body: { email }, command }) => {
-        await requestEmailChange({ userId, email }, command);
-        return ok(wrap({ expires_in: emailChangeSeconds, resend_after: resendSeconds }));
-      },
+      handler: async ({ caller: { userId }, body: { email }, command }) =>
+        ok(wrap(await requestEmailChange({ userId, email }, command))),
     }),
     route('confirmEmailChange', 'POST /api/v1/auth/email/confirm', {
       summary: 'Change to the new address by the code that was mailed there',
@@ -51,14 +51,6 @@ export function makeEmailChangeRoutes(deps: AccountCommands): readonly Route[] {
       limit: { name: 'email_revert', counts: 'all' },
       handler: ({ body, command }) => finished(revertEmailChange(body, command)),
     }),
-  ];
-}
-
-/** Makes the routes that prove the address of the caller's account (src/areas/accounts/commands/README.md#proof-of-an-address). */
-export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Route[] {
-  const { requestEmailVerification, confirmEmailVerification } = deps;
-  const route = routesOf({ tag: 'Accounts' });
-  return [
     route('confirmEmailVerification', 'POST /api/v1/auth/email/verify', {
       summary: 'Prove the address of the account by the code that was mailed there; it voids nothing',
       description:
@@ -79,10 +71,8 @@ export function makeEmailVerificationRoutes(deps: AccountCommands): readonly Rou
       replies: { 200: json('A code is on its way.', wrapped(addressCodeSent)) },
       errors: ['mail_not_configured', 'conflict', 'too_many_attempts'],
       limit: { name: 'email_change', counts: [200] },
-      handler: async ({ caller: { userId }, command }) => {
-        await requestEmailVerification({ userId }, command);
-        return ok(wrap({ expires_in: emailVerificationSeconds, resend_after: resendSeconds }));
-      },
+      handler: async ({ caller: { userId }, command }) =>
+        ok(wrap(await requestEmailVerification({ userId }, command))),
     }),
   ];
 }

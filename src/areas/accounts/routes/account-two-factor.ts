@@ -78,9 +78,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
-        const tried = { userId, sessionId, clientIp: client, known, code: body.code };
-        const codes = await confirmTotp(tried, command);
+      handler: async ({ caller: { userId, sessionId, sessionEpoch }, trying: client, body, command }) => {
+        const session = { id: sessionId, epoch: sessionEpoch };
+        const codes = await confirmTotp({ userId, session, client, code: body.code }, command);
         return ok(wrap({ recovery_codes: shownCodes(codes) }));
       },
     }),
@@ -91,9 +91,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: ({ caller, client, device: known, body, command }) => {
+      handler: ({ caller, trying: client, body, command }) => {
         const factor = factorOrPasskey(body, caller);
-        return finished(removeTotp({ userId: caller.userId, clientIp: client, known, factor }, command));
+        return finished(removeTotp({ userId: caller.userId, client, factor }, command));
       },
     }),
     route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
@@ -103,12 +103,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: async ({ caller, client, device: known, body, command }) => {
+      handler: async ({ caller, trying: client, body, command }) => {
         const factor = factorOrPasskey(body, caller);
-        const codes = await replaceRecoveryCodes(
-          { userId: caller.userId, clientIp: client, known, factor },
-          command,
-        );
+        const codes = await replaceRecoveryCodes({ userId: caller.userId, client, factor }, command);
         return ok(wrap({ recovery_codes: [...codes] }));
       },
     }),
@@ -125,8 +122,8 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: async ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
-        const tried = { userId, sessionId, clientIp: client, known, factor: factorOf(body) };
+      handler: async ({ caller: { userId, sessionId }, trying: client, body, command }) => {
+        const tried = { userId, sessionId, client, factor: factorOf(body) };
         const { tokens: pair, deviceToken: device_token } = await passSecondFactor(tried, command);
         return ok(wrap({ tokens: pair, device_token }));
       },

@@ -53,11 +53,9 @@ export function makeAuthRoutes(deps: AccountCommands & Pick<AccountDeps, 'users'
       ],
       idempotent: true,
       isGone: ({ sessionId }) => hasFirstEnded(sessionId),
-      check: ({ body }) => {
-        checkRegistration(withoutNone(body));
-      },
-      handler: async ({ body, client, userAgent, command }) => {
-        const registered = await register({ ...withoutNone(body), clientIp: client, userAgent }, command);
+      check: ({ body }) => checkRegistration(withoutNone(body)),
+      handler: async ({ body, trying: client, userAgent, command }) => {
+        const registered = await register({ ...withoutNone(body), client, userAgent }, command);
         return { status: 201, body: signedInBody(registered) };
       },
     }),

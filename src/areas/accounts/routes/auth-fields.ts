@@ -40,9 +40,6 @@ export const newPassword = knownPassword.meta({
   examples: ['Correct-Horse-7-Battery'],
 });
 
-/** Seconds after which a caller may request another code. */
-export const resendSeconds = 60;
-
 /** `data` of a request for a code that proves an address. */
 export const addressCodeSent = namedObject('AddressCodeSent', {
   expires_in: z.int().positive().describe('Seconds that the code is good for.'),

@@ -18,8 +18,22 @@ const logoutRequest = z.strictObject({
   all: z.boolean().default(false).describe('End all sessions of the user.'),
 });
 
-/** Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account). */
-export function makeLoginRoutes({ login, knownDevices, refresh, logout }: AccountCommands): readonly Route[] {
+const codeRequest = namedObject('EmailCodeRequest', { email: emailField, device_token: givenDeviceToken });
+
+const codeLogin = namedObject('EmailCodeLogin', {
+  email: emailField,
+  code: signInCode,
+  device_token: givenDeviceToken,
+});
+
+/**
+ * Makes the routes that sign in by password, refresh tokens, and sign out (src/areas/accounts/README.md#rules-of-an-account), and sign-in
+ * by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend).
+ */
+export function makeLoginRoutes(
+  deps: AccountCommands & { readonly mailConfigured: boolean },
+): readonly Route[] {
+  const { login, knownDevices, refresh, logout, sendEmailCode, loginByEmailCode, mailConfigured } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
     route('login', 'POST /api/v1/auth/login', {
@@ -31,8 +45,8 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       errors: ['invalid_credentials', 'too_many_attempts', 'account_banned'],
       limit: { name: 'login', counts: 'all' },
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email, password }, client, device: known, userAgent, command }) =>
-        ok(signedInBody(await login({ email, password, clientIp: client, known, userAgent }, command))),
+      handler: async ({ body: { email, password }, trying: client, userAgent, command }) =>
+        ok(signedInBody(await login({ email, password, client, userAgent }, command))),
     }),
     route('refresh', 'POST /api/v1/auth/refresh', {
       summary: 'Exchange a refresh token for new tokens',
@@ -52,24 +66,6 @@ export function makeLoginRoutes({ login, knownDevices, refresh, logout }: Accoun
       handler: ({ body: { all }, caller: { userId, sessionId }, command }) =>
         finished(logout({ userId, sessionId, all }, command)),
     }),
-  ];
-}
-
-const codeRequest = namedObject('EmailCodeRequest', { email: emailField, device_token: givenDeviceToken });
-
-const codeLogin = namedObject('EmailCodeLogin', {
-  email: emailField,
-  code: signInCode,
-  device_token: givenDeviceToken,
-});
-
-/** Makes sign-in by a mailed code (src/areas/accounts/commands/README.md#email-codes, docs/api.md#45-post-apiv1authemail-codesend). */
-export function makeEmailCodeRoutes(
-  deps: AccountCommands & { readonly mailConfigured: boolean },
-): readonly Route[] {
-  const { sendEmailCode, loginByEmailCode, knownDevices, mailConfigured } = deps;
-  const route = routesOf({ tag: 'Accounts' });
-  return [
     route('sendEmailCode', 'POST /api/v1/auth/email-code/send', {
       summary: 'Send a login code to an e-mail address',
       description:
@@ -89,7 +85,7 @@ export function makeEmailCodeRoutes(
         { name: 'email_code_day', counts: [200] },
       ],
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email }, device: known, command }) =>
+      handler: async ({ body: { email }, trying: { known }, command }) =>
         ok(wrap(await sendEmailCode({ email, known }, command))),
     }),
     route('loginByEmailCode', 'POST /api/v1/auth/email-code/login', {
@@ -101,10 +97,8 @@ export function makeEmailCodeRoutes(
       errors: ['invalid_credentials', 'account_banned', 'too_many_attempts'],
       limit: { name: 'login', counts: 'all' },
       deviceOf: ({ body: { email, device_token } }) => knownDevices.ofToken(email, device_token),
-      handler: async ({ body: { email, code }, client, device: known, userAgent, command }) =>
-        ok(
-          signedInBody(await loginByEmailCode({ email, code, clientIp: client, known, userAgent }, command)),
-        ),
+      handler: async ({ body: { email, code }, trying: client, userAgent, command }) =>
+        ok(signedInBody(await loginByEmailCode({ email, code, client, userAgent }, command))),
     }),
   ];
 }

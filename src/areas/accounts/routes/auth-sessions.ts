@@ -21,50 +21,6 @@ const passwordChange = namedObject('PasswordChange', {
   new_password: newPassword,
 });
 
-/** Makes the routes of a user's sessions, and of the password change that ends them (src/areas/accounts/README.md#sessions). */
-export function makeSessionRoutes(deps: AccountCommands & Pick<AccountDeps, 'sessions'>): readonly Route[] {
-  const { sessions, revokeSession, changePassword, knownDevices } = deps;
-  const route = routesOf({ tag: 'Accounts' });
-  return [
-    route('listSessions', 'GET /api/v1/auth/sessions', {
-      summary: "The caller's sessions, newest first",
-      request: { query: pageQuery },
-      replies: { 200: json('A page of sessions.', wrapped(pageOf(session))) },
-      handler: async ({ query, caller: { userId, sessionId, user }, command: { time } }) => {
-        const page = await readPage(query, (wanted) => sessions.list({ ...user, id: userId }, wanted, time));
-        const items = page.items.map((item) => ({ ...item, current: item.id === sessionId }));
-        return ok(wrap({ ...page, items }));
-      },
-    }),
-    route('revokeSession', 'DELETE /api/v1/auth/sessions/:sessionId', {
-      summary: 'End one of the caller’s sessions',
-      request: { params: sessionParams },
-      replies: { 204: empty('The session has ended.') },
-      handler: ({ params: { sessionId }, caller: { userId }, command }) =>
-        finished(revokeSession({ userId, sessionId }, command)),
-    }),
-    route('changePassword', 'POST /api/v1/auth/password', {
-      summary: 'Change the password, which ends all other sessions',
-      request: { body: passwordChange },
-      replies: { 204: empty('The password is the new one.') },
-      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
-      limit: { name: 'login', counts: 'all' },
-      deviceOf: deviceOfSession(knownDevices),
-      handler: ({ body, caller, client, device: known, command }) => {
-        const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
-        const { current_password: currentPassword, new_password } = body;
-        const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
-        return finished(
-          changePassword(
-            { userId, session, currentPassword, newPassword: new_password, clientIp: client, known },
-            command,
-          ),
-        );
-      },
-    }),
-  ];
-}
-
 /** A field of the body for each method. Exactly one is expected. */
 const presentedProof = z
   .strictObject({
@@ -84,11 +40,15 @@ const presentedProof = z
   )
   .meta({ id: 'Reauthentication', description: 'Either `password`, `code` or `passkey`.' });
 
-/** Makes the route that proves the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication). */
-export function makeReauthenticationRoutes(
-  deps: AccountCommands & { readonly passkeys: object | null },
+/**
+ * Makes the routes of a user's sessions, of the password change that ends them (src/areas/accounts/README.md#sessions), and of the proof
+ * of the user of a session again (src/areas/accounts/commands/README.md#fresh-authentication).
+ */
+export function makeSessionRoutes(
+  deps: AccountCommands & Pick<AccountDeps, 'sessions'> & { readonly passkeys: object | null },
 ): readonly Route[] {
-  const { reauthenticate, passkeyOptions, knownDevices, passkeys } = deps;
+  const { sessions, revokeSession, changePassword, knownDevices } = deps;
+  const { reauthenticate, passkeyOptions, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
     route('getReauthenticationOptions', 'POST /api/v1/auth/reauthenticate/options', {
@@ -117,9 +77,42 @@ export function makeReauthenticationRoutes(
       ],
       limit: { name: 'login', counts: 'all' },
       deviceOf: deviceOfSession(knownDevices),
-      handler: ({ caller: { userId, sessionId }, client, device: known, body, command }) => {
+      handler: ({ caller: { userId, sessionId }, trying: client, body, command }) => {
         const presented = proofOf(body);
-        return finished(reauthenticate({ userId, sessionId, clientIp: client, known, presented }, command));
+        return finished(reauthenticate({ userId, sessionId, client, presented }, command));
+      },
+    }),
+    route('listSessions', 'GET /api/v1/auth/sessions', {
+      summary: "The caller's sessions, newest first",
+      request: { query: pageQuery },
+      replies: { 200: json('A page of sessions.', wrapped(pageOf(session))) },
+      handler: async ({ query, caller: { userId, sessionId, user }, command: { time } }) => {
+        const page = await readPage(query, (wanted) => sessions.list({ ...user, id: userId }, wanted, time));
+        const items = page.items.map((item) => ({ ...item, current: item.id === sessionId }));
+        return ok(wrap({ ...page, items }));
+      },
+    }),
+    route('revokeSession', 'DELETE /api/v1/auth/sessions/:sessionId', {
+      summary: 'End one of the caller’s sessions',
+      request: { params: sessionParams },
+      replies: { 204: empty('The session has ended.') },
+      handler: ({ params: { sessionId }, caller: { userId }, command }) =>
+        finished(revokeSession({ userId, sessionId }, command)),
+    }),
+    route('changePassword', 'POST /api/v1/auth/password', {
+      summary: 'Change the password, which ends all other sessions',
+      request: { body: passwordChange },
+      replies: { 204: empty('The password is the new one.') },
+      errors: ['invalid_credentials', 'too_many_attempts', 'password_not_checkable'],
+      limit: { name: 'login', counts: 'all' },
+      deviceOf: deviceOfSession(knownDevices),
+      handler: ({ body, caller, trying: client, command }) => {
+        const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
+        const { current_password: currentPassword, new_password } = body;
+        const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
+        return finished(
+          changePassword({ userId, session, currentPassword, newPassword: new_password, client }, command),
+        );
       },
     }),
   ];

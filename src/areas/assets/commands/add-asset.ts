@@ -1,18 +1,12 @@
 import type { AssetDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import { loadOfNew, derivedId } from '../../../event-sourcing/deciding/command-handler.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { bytesOfAsset, keysOfAsset } from '../domain/asset/fold.js';
 import { type AssetFacts, assetNameMax, checkAssetFacts, checkTag } from '../domain/asset/changes.js';
 import { checkMediaType, checkSize } from '../domain/asset/upload.js';
 import { checkKind } from '../domain/asset/renditions.js';
-import {
-  checkObjectKey,
-  keyRuleOf,
-  wholeKey,
-  widestKeyRule,
-} from '../../storages/domain/bucket/object-key-rules.js';
+import { checkObjectKey, keyRuleOf, wholeKey, widestKeyRule } from '../../storages/domain/bucket/bucket.js';
 import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { projectNotFound } from '../../projects/domain/project/rejections.js';

@@ -12,8 +12,8 @@ import { type AssetChanges, checkAssetChanges } from '../domain/asset/changes.js
 import { isSameRendition } from '../domain/asset/fold.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { checkLanguage, checkRendition, type GivenRendition } from '../domain/asset/renditions.js';
-import { keyRuleOf } from '../../storages/domain/bucket/object-key-rules.js';
-import type { StorageConfiguration } from '../../storages/domain/storage/configuration-fields.js';
+import { keyRuleOf } from '../../storages/domain/bucket/bucket.js';
+import type { StorageConfiguration } from '../../storages/domain/storage/events.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { OpenAssetStorage } from './add-asset.js';
 import type { Capacity } from './capacity.js';

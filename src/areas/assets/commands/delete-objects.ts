@@ -1,6 +1,6 @@
 import type { DeletionAttempt, PendingDeletion, undeletedCauses } from '../domain/asset/deletion.js';
 import type { AssetEvent, UndeletedObject } from '../domain/asset/events.js';
-import { wholeKey } from '../../storages/domain/bucket/object-key-rules.js';
+import { wholeKey } from '../../storages/domain/bucket/bucket.js';
 import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
 import type { AssetDeps } from '../deps.js';

@@ -9,11 +9,14 @@ import { projectParams } from '../../projects/routes/projects.js';
 
 const wholeKeyMax = 1_024;
 
+/** URLs have no form for half a surrogate pair. */
+const wellFormed = z.string().refine((text) => text.isWellFormed());
+
 const cursorState = z
   .tuple([
-    z.string().min(1).nullable(),
-    z.string().nullable(),
-    z.string().nullable(),
+    wellFormed.min(1).nullable(),
+    wellFormed.nullable(),
+    wellFormed.nullable(),
     z.int().min(1),
     z.int().min(1),
   ])

@@ -15,12 +15,27 @@ const language = z
   .optional()
   .meta({ description: 'Of the subtitles to remove (BCP 47).', examples: ['de'] });
 
-/** Makes the routes of assets' renditions (docs/assets.md#renditions). */
-export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] {
+const uploadParams = assetParams.extend({ uploadId: z.uuid().toLowerCase() });
+const uploadsPath = `${assetsPath}/:assetId/uploads`;
+const uploadPath = `${uploadsPath}/:uploadId`;
+
+const partsQuery = z.object({
+  after: z.coerce.number().int().min(0).max(10_000).default(0).describe('`next_after` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('How many parts at most.'),
+});
+
+/**
+ * Makes the routes of assets' renditions (docs/assets.md#renditions), and of uploads in parts
+ * (src/areas/assets/README.md#multipart-uploads).
+ */
+export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
   const { putAssetRendition, removeAssetRendition } = deps;
-  const route = routesOf({ tag: 'Assets', path, params: renditionParams });
+  const { startUpload, listUploadParts, isUploadOpen, completeUpload, abortUpload } = deps;
+  const page = json('A page of the parts.', multipartUpload);
+  const renditionRoute = routesOf({ tag: 'Assets', path, params: renditionParams });
+  const route = routesOf({ tag: 'Assets', params: uploadParams });
   return [
-    route('putAssetRendition', 'PUT', {
+    renditionRoute('putAssetRendition', 'PUT', {
       summary: 'Add or replace a rendition of an asset, for example after transcoding',
       description:
         'An asset has one rendition of a kind, and `subtitles` one in each language. The object is then uploaded by `upload-url`, or is in the bucket already.',
@@ -33,7 +48,7 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
           await putAssetRendition({ ...asset, rendition: { ...body, kind } }, command, { expectedRevision }),
         ),
     }),
-    route('removeAssetRendition', 'DELETE', {
+    renditionRoute('removeAssetRendition', 'DELETE', {
       summary: 'Remove a rendition of an asset; its object stays in the bucket',
       request: { query: z.object({ language }), body: z.undefined() },
       replies: { 200: json('The asset.', assetResource) },
@@ -45,24 +60,6 @@ export function makeAssetRenditionRoutes(deps: AssetCommands): readonly Route[] 
           }),
         ),
     }),
-  ];
-}
-
-const uploadParams = assetParams.extend({ uploadId: z.uuid().toLowerCase() });
-const uploadsPath = `${assetsPath}/:assetId/uploads`;
-const uploadPath = `${uploadsPath}/:uploadId`;
-
-const partsQuery = z.object({
-  after: z.coerce.number().int().min(0).max(10_000).default(0).describe('`next_after` of the page before.'),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('How many parts at most.'),
-});
-
-/** Makes the routes of uploads in parts (src/areas/assets/README.md#multipart-uploads). */
-export function makeAssetUploadRoutes(deps: AssetCommands): readonly Route[] {
-  const { startUpload, listUploadParts, isUploadOpen, completeUpload, abortUpload } = deps;
-  const page = json('A page of the parts.', multipartUpload);
-  const route = routesOf({ tag: 'Assets', params: uploadParams });
-  return [
     route('startUpload', `POST ${uploadsPath}`, {
       summary: 'Start an upload in parts, up to 5 TiB',
       description: 'While an upload of the asset is open, the reply is that one.',

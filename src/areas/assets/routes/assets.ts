@@ -5,7 +5,17 @@ import { assetRules, checkNewAsset } from '../commands/add-asset.js';
 import { z } from 'zod';
 import { orderedQuery, pageOf, readOrderedPage, searchText } from '../../../../projections/paging.js';
 import { assetResource, assetSorts } from '../../../../projections/assets/assets/resource.js';
-import { type Route, current, empty, finished, json, missing, ok, routesOf } from '../../../http/route.js';
+import {
+  type Route,
+  created,
+  current,
+  empty,
+  finished,
+  json,
+  missing,
+  ok,
+  routesOf,
+} from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { namePattern, objectKeyPattern } from '../../../validation/text.js';
@@ -117,15 +127,11 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       errors: ['conflict', 'capacity_exceeded', 'object_key_taken'],
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
-      check: ({ body }) => {
-        checkNewAsset(factsOf(body));
-      },
+      check: ({ body }) => checkNewAsset(factsOf(body)),
       entityTag: true,
       handler: async ({ params: { projectId }, body, command }) => {
         const input = { ...factsOf(body), projectId, storageId: body.storage_id };
-        const { resource, revision } = await addAsset(input, command);
-        const location = `/api/v1/projects/${projectId}/assets/${resource.id}`;
-        return { status: 201, body: resource, revision, location };
+        return created(await addAsset(input, command), `/api/v1/projects/${projectId}/assets`);
       },
     }),
     route('listAssets', `GET ${assetsPath}`, {

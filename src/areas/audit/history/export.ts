@@ -1,3 +1,4 @@
+import { codeOf } from '../../../kit/errors.js';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -66,7 +67,7 @@ function filesOf(size: number): readonly string[] {
 
 async function assertOwn(folder: string, { origin }: ExportedCheckpoint): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   });
   if (names.length === 0) return;

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -126,10 +127,6 @@ function isLeaf(event: StoredEvent, hash: Hash): boolean {
     if (error instanceof NotCanonical) return false;
     throw error;
   }
-}
-
-function isJsonObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function read(folder: string, path: string, bytesMax: number): Promise<Buffer> {

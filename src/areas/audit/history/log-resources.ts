@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../event-sourcing/ports/event-store.js';
 import { entryOf } from '../tree/canonical-json.js';
 import { type TilePath, tileWidth } from '../tree/tiles.js';
-import { elementsOfRecord, type Pace, processPace } from '../../../kit/pace.js';
+import { elementsOfRecord, type Pace, processPace } from '../../../kit/read-in-turns.js';
 import type { TreeReader } from '../tree/tree-reader.js';
 
 /** Serves the files of C2SP tlog-tiles, and our lines of events, from the tiles and the log. */

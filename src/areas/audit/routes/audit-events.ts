@@ -29,7 +29,7 @@ function makeAuditPage(types: readonly string[]): PreparedBody {
 
 /** Makes the route of the page for auditors (src/areas/audit/README.md#page-for-auditors). The page signs its user in itself. */
 export function makeAuditPageRoutes(): readonly Route[] {
-  const prepared = makeAuditPage(eventTypes);
+  let prepared: PreparedBody | undefined;
   return [
     routesOf({ tag: 'Audit log' })('getAuditPage', 'GET /audit', {
       summary: 'The page on which auditors read and check the log',
@@ -37,7 +37,7 @@ export function makeAuditPageRoutes(): readonly Route[] {
       request: { query: ignoredQuery },
       replies: { 200: typed('text/html', 'HTML.') },
       entityTag: true,
-      handler: (_request) => ({ status: 200, prepared }),
+      handler: (_request) => ({ status: 200, prepared: (prepared ??= makeAuditPage(eventTypes)) }),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { SteadyClock } from '../../../kit/time/clock.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { rootOf } from '../tree/merkle.js';
@@ -69,12 +69,12 @@ export function makeAskWitnesses(deps: {
 
   function isDue(): boolean {
     const isAhead = witnesses.statuses().some((status) => status.isAhead);
-    return steadyMsOf(clock) - askedAtMs >= (isAhead ? aheadAgainMs : againMs);
+    return clock.steadyMs() - askedAtMs >= (isAhead ? aheadAgainMs : againMs);
   }
 
   function start(ask: () => Promise<void>): void {
     if (open !== null) return;
-    askedAtMs = steadyMsOf(clock);
+    askedAtMs = clock.steadyMs();
     open = ask()
       .catch(onFailure)
       .finally(() => {
@@ -131,7 +131,7 @@ export function makeAskWitnesses(deps: {
 
   function reportAwaited(): void {
     const awaited = witnesses.statuses().filter(({ isAwaited, problem }) => isAwaited && problem !== null);
-    const nowMs = steadyMsOf(clock);
+    const nowMs = clock.steadyMs();
     if (awaited.length === 0 || nowMs - reportedAtMs < hourMs) return;
     reportedAtMs = nowMs;
     onAwaited(awaited.map(({ name }) => name));

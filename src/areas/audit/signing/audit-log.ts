@@ -1,4 +1,4 @@
-import { backoff, type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
+import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { type LogHead, TilesDamaged, type TileStore } from '../tree/tile-store.js';
@@ -185,7 +185,7 @@ export function makeAuditLog(
 
   /** Reads what the process that sequences has found and signed. */
   async function look(): Promise<void> {
-    const nowMs = steadyMsOf(clock);
+    const nowMs = clock.steadyMs();
     if (nowMs - lookedAtMs < lookMs) return;
     const [records, stored] = await Promise.all([readAuditRecords(stateStore), readHead()]);
     [head, keepProblem, lookedAtMs] = [stored, null, nowMs];

@@ -1,3 +1,4 @@
+import { codeOf } from '../../../kit/errors.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
@@ -5,16 +6,7 @@ import { join } from 'node:path';
 import { type CheckpointText, parseCheckpointText, parseNote } from '../tree/note.js';
 
 /** A folder of signed checkpoints. One that an operator names is best on a medium that the service cannot rewrite. */
-export interface CheckpointFolder {
-  /** The name of the folder in contradictions. */
-  readonly source: 'folder' | 'keys';
-  /** Its name in sentences. */
-  readonly name: string;
-  /** Returns the newest checkpoint of an origin; null when there is none. @throws FolderProblem */
-  newest(origin: string): Promise<CheckpointText | null>;
-  /** Writes a checkpoint, synced. One that exists stays as it is. @throws FolderProblem */
-  write(checkpoint: Pick<CheckpointText, 'origin' | 'size'>, note: string): Promise<void>;
-}
+export type CheckpointFolder = ReturnType<typeof makeCheckpointFolder>;
 
 /** The folder cannot be read or written, or holds a file that is no checkpoint. The message names the setting. */
 export class FolderProblem extends Error {
@@ -25,7 +17,8 @@ const filePattern = /^\d{20}$/;
 
 /** A folder where the service keeps checkpoints. */
 interface FolderPath {
-  readonly source: CheckpointFolder['source'];
+  /** The name of the folder in contradictions. */
+  readonly source: 'folder' | 'keys';
   readonly path: string;
   /** The name of the folder in sentences. */
   readonly name: string;
@@ -61,13 +54,14 @@ export function checkpointPaths(paths: {
   ];
 }
 
-export function makeCheckpointFolder(at: FolderPath): CheckpointFolder {
+export function makeCheckpointFolder(at: FolderPath) {
   const { source, path, name } = at;
   const attempt = attemptAt(name);
   return {
     source,
     name,
-    newest: async (origin) => {
+    /** Returns the newest checkpoint of an origin; null when there is none. @throws FolderProblem */
+    newest: async (origin: string): Promise<CheckpointText | null> => {
       const folder = folderOf(path, origin);
       const last = (await attempt(() => listed(folder))).at(-1);
       if (last === undefined) return null;
@@ -78,7 +72,8 @@ export function makeCheckpointFolder(at: FolderPath): CheckpointFolder {
         throw new FolderProblem(`${name}: ${file} is no checkpoint of ${origin}; move it away`);
       return checkpoint;
     },
-    write: ({ origin, size }, note) =>
+    /** Writes a checkpoint, synced. One that exists stays as it is. @throws FolderProblem */
+    write: ({ origin, size }: Pick<CheckpointText, 'origin' | 'size'>, note: string) =>
       attempt(async () => {
         const folder = folderOf(path, origin);
         await mkdir(folder, { recursive: true });
@@ -148,8 +143,4 @@ function attemptAt(name: string): <T>(work: () => Promise<T>) => Promise<T> {
       throw new FolderProblem(`${name} cannot be used: ${codeOf(error)}; check the path and its rights`);
     }
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import {
@@ -47,7 +47,7 @@ export function makeSigner(deps: {
   readonly seeds: () => readonly Buffer[];
   readonly folders: readonly CheckpointFolder[];
   readonly shortLog: ShortLog;
-  readonly clock: SteadyClock;
+  readonly clock: Omit<Clock, 'sleep'>;
 }) {
   const { stateStore, folders, clock } = deps;
   const compare = makeCompareWithSigned(deps);
@@ -66,7 +66,7 @@ export function makeSigner(deps: {
     pass: async (others: OtherChecks) => {
       const log = deps.stored();
       if (!isDue(log, others)) return null;
-      [passedAtMs, known] = [steadyMsOf(clock), JSON.stringify([...others.checked, others])];
+      [passedAtMs, known] = [clock.steadyMs(), JSON.stringify([...others.checked, others])];
       hasCompared ||= log?.atHead === true;
       const signing = await passOver(log, (await readAuditRecords(stateStore)).signed, others);
       signedSize = signing.signed?.size ?? 0;
@@ -79,7 +79,7 @@ export function makeSigner(deps: {
 
   function isDue(log: StoredLog | null, others: OtherChecks): boolean {
     return (
-      steadyMsOf(clock) - passedAtMs >= waitMs ||
+      clock.steadyMs() - passedAtMs >= waitMs ||
       (log?.atHead === true && !hasCompared) ||
       (others.maySign && (log?.size ?? 0) - signedSize >= eventsMax) ||
       JSON.stringify([...others.checked, others]) !== known

@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { ShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { LogEndsEarly } from '../history/log-resources.js';
@@ -46,8 +46,8 @@ export function makeSweep(deps: {
     run: async (signal: AbortSignal) => {
       let dueAtMs = -Infinity;
       while (!signal.aborted) {
-        if (stored()?.atHead === true && steadyMsOf(clock) >= dueAtMs)
-          dueAtMs = (await passOrRetry(signal)) + steadyMsOf(clock);
+        if (stored()?.atHead === true && clock.steadyMs() >= dueAtMs)
+          dueAtMs = (await passOrRetry(signal)) + clock.steadyMs();
         // An abort ends the loop.
         await clock.sleep(lookMs, signal).catch(() => undefined);
       }
@@ -98,13 +98,13 @@ export function makeSweep(deps: {
     /** The roots of full tiles, by level: the hashes of the tile above. */
     const above: Hash[][] = [];
     for (let index = 0; index * tileWidth < size && !signal.aborted; index += 1) {
-      const startedMs = steadyMsOf(clock);
+      const startedMs = clock.steadyMs();
       const width = Math.min(tileWidth, size - index * tileWidth);
       const { hashes, problem } = await pages.check(index, width);
       const damage = problem ?? (await compareAbove(hashes, { level: 0, index }, above));
       if (damage !== null) return damage;
       progress = { ...progress, running: { done: index * tileWidth + width, of: size } };
-      const restMs = startedMs + (width / eventsPerSecond) * 1_000 - steadyMsOf(clock);
+      const restMs = startedMs + (width / eventsPerSecond) * 1_000 - clock.steadyMs();
       // An abort ends the loop.
       await clock.sleep(Math.max(0, restMs), signal).catch(() => undefined);
     }

@@ -1,4 +1,4 @@
-import { type SteadyClock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { SteadyClock } from '../../../kit/time/clock.js';
 import type { SignedRecord } from './audit-records.js';
 import { isSignedBy, type NoteVerifier, parseNote, parseSignatureLine, parseVkey } from '../tree/note.js';
 import type { TreeReader } from '../tree/tree-reader.js';
@@ -189,7 +189,7 @@ export function makeWitnesses(deps: {
   }
 
   function isAheadForLong(state: State): boolean {
-    const nowMs = steadyMsOf(deps.clock);
+    const nowMs = deps.clock.steadyMs();
     state.aheadSinceMs ??= nowMs;
     return nowMs - state.aheadSinceMs >= aheadMs;
   }

@@ -4,7 +4,7 @@ import { type NodeCheck, afterResult, nodeCheck, nodeCheckKey } from '../domain/
 import { isBehind, nodeAggregate, type RegisteredNode, requireNode } from '../domain/node/node.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import { stepContext } from '../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../event-sourcing/deciding/command-handler.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 
 /**

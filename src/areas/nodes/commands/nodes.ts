@@ -1,7 +1,10 @@
 import type { NodeDeps } from '../deps.js';
-import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import {
+  type HandleOptions,
+  loadOfNew,
+  derivedId,
+} from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import { definedOf } from '../../../validation/fields.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { type NodeInput, checkDescription, nodeAggregate, requireNode } from '../domain/node/node.js';

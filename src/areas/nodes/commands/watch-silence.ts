@@ -1,3 +1,4 @@
+import { pagesOf } from '../../../event-sourcing/ports/state-store.js';
 import type { NodeDeps } from '../deps.js';
 import {
   type NodeCheck,
@@ -61,15 +62,8 @@ export function makeSilenceWatch(
 
   async function readAll(): Promise<readonly StateRecord[]> {
     const records: StateRecord[] = [];
-    for (;;) {
-      const after = records.at(-1)?.key;
-      const page = await stateStore.list(nodeCheckPrefix, {
-        limit: pageSize,
-        ...(after === undefined ? {} : { after }),
-      });
-      records.push(...page);
-      if (page.length < pageSize) return records;
-    }
+    for await (const page of pagesOf(stateStore, nodeCheckPrefix, pageSize)) records.push(...page);
+    return records;
   }
 
   async function tend({ record, looks }: Sighting, healths: ReadonlyMap<string, NodeHealth>): Promise<void> {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import Bottleneck from 'bottleneck';
 import type { ReportNodeCheck } from '../commands/checks.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
+import { makeSemaphore } from '../../../kit/semaphore.js';
 import type { Clock } from '../../../kit/time/clock.js';
 import type { Lease } from '../../../event-sourcing/feeding/consumers/lease.js';
 import { startSharedTask } from '../../../event-sourcing/feeding/consumers/shared-task.js';
@@ -59,9 +59,7 @@ export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly ti
         isOk = ok;
         probing.destroy();
       });
-      const end = (): void => {
-        probing.destroy();
-      };
+      const end = () => probing.destroy();
       const timer = setTimeout(end, timeMs);
       signal.addEventListener('abort', end, { once: true });
       // The close that follows tells the failure.
@@ -78,9 +76,7 @@ export function makeProbe(target: NodeProbe, { timeMs = probeMs }: { readonly ti
 function open(target: NodeProbe, host: string, onVerdict: (ok: boolean) => void): Socket | ClientRequest {
   const { scheme, port } = target;
   if (scheme === 'tcp') {
-    return connect({ host, port }, () => {
-      onVerdict(true);
-    });
+    return connect({ host, port }, () => onVerdict(true));
   }
   const options = {
     host,
@@ -91,9 +87,7 @@ function open(target: NodeProbe, host: string, onVerdict: (ok: boolean) => void)
   };
   const request =
     scheme === 'https' ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
-  request.once('response', ({ statusCode = 0 }) => {
-    onVerdict(statusCode >= 200 && statusCode < 400);
-  });
+  request.once('response', ({ statusCode = 0 }) => onVerdict(statusCode >= 200 && statusCode < 400));
   return request.end();
 }
 
@@ -125,7 +119,7 @@ interface ProberDeps {
  */
 export function startProber(deps: ProberDeps): Task {
   const { nodes, probe, lease, clock, intervalMs = probeEveryMs } = deps;
-  const limiter = new Bottleneck({ maxConcurrent: probesAtOnceMax });
+  const semaphore = makeSemaphore(probesAtOnceMax);
   const report = makeReport(deps);
   const ending = new AbortController();
   // Each turn listens until it is over.
@@ -180,8 +174,8 @@ export function startProber(deps: ProberDeps): Task {
       return;
     }
     busy.add(nodeId);
-    // The result gives its place to the next probe before it is counted, so a slow store delays no probe.
-    const ok = await limiter.schedule(async () => (isOver() ? null : await probe(address, ending.signal)));
+    // The permit goes to the next probe before the result is counted, so a slow store delays no probe.
+    const ok = await semaphore.run(async () => (isOver() ? null : await probe(address, ending.signal)));
     // A probe that the end has cut off says nothing of its node.
     if (ok !== null && !ending.signal.aborted) await report(nodeId, ok);
     busy.delete(nodeId);

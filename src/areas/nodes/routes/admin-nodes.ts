@@ -9,9 +9,18 @@ import {
 import { type NodeCommands, describeNewNode } from '../commands/nodes.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { namePattern } from '../../../validation/text.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import { noParams } from '../../../http/route-spec.js';
-import { type Route, current, empty, finished, json, ok, routesOf } from '../../../http/route.js';
+import {
+  type Route,
+  created,
+  current,
+  empty,
+  finished,
+  json,
+  ok,
+  routesOf,
+  missing,
+} from '../../../http/route.js';
 import { nodeParams } from './peer-lists.js';
 
 const path = '/api/v1/admin/nodes';
@@ -60,13 +69,8 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
       entityTag: true,
       idempotent: true,
       isGone: async ({ id }) => (await nodes.find(id)) === null,
-      check: ({ body }) => {
-        describeNewNode(body);
-      },
-      handler: async ({ body, command }) => {
-        const { resource, revision } = await addNode(body, command);
-        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
-      },
+      check: ({ body }) => describeNewNode(body),
+      handler: async ({ body, command }) => created(await addNode(body, command), path),
     }),
     route('listNodes', 'GET', {
       summary: 'All nodes, oldest first',
@@ -110,8 +114,6 @@ export function makeAdminNodeRoutes(deps: NodeCommands & Pick<NodeDeps, 'nodes'>
   ];
 
   async function findNode(nodeId: string): Promise<Versioned<OperatedNode>> {
-    const found = await nodes.find(nodeId);
-    if (found === null) throw new HttpError('not_found', 'there is no such node');
-    return found;
+    return (await nodes.find(nodeId)) ?? missing('there is no such node');
   }
 }

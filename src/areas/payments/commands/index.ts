@@ -15,9 +15,9 @@ import { captureApprovedPayments, makePaying } from './buying/paying.js';
 import { expireOrders, makePlacing } from './buying/placing.js';
 import { listPaymentPlatforms } from './platforms.js';
 import { makeReconcileDaily } from './callbacks/reconcile-daily.js';
-import { makeReconcilePayments } from './callbacks/reconciling.js';
+import { makeReconciling } from './callbacks/reconciling.js';
 import { makeRecording } from './deciding/recording.js';
-import { makeRefunding } from './deciding/refunding.js';
+import { askForRefunds, makeRefunding } from './deciding/refunding.js';
 import { applyReports, makePaymentReports } from './callbacks/reports.js';
 import { makeDismissing, makeResolving } from './deciding/resolving.js';
 
@@ -29,7 +29,7 @@ export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
   const { resolvePayment } = makeResolving({ ...deps, paymentReports });
   const acceptCallback = makeAcceptCallback({ ...deps, underWay: paymentReports.underWay });
   const acceptNews = makeAcceptNews({ ...deps, acceptCallback });
-  const reconcilePayments = makeReconcilePayments({ ...deps, acceptNews });
+  const { reconcilePayments, reconcileRefund } = makeReconciling({ ...deps, acceptNews });
   return {
     paymentReports,
     resolvePayment,
@@ -45,6 +45,7 @@ export function makeOrderCommands(deps: CallbackNotices & PaymentDeps) {
     fulfilOrder,
     paymentReactions: {
       expireOrders: expireOrders(deps),
+      askForRefunds: askForRefunds({ ...deps, reconcileRefund }),
       applyReports: applyReports(paymentReports),
       captureApprovedPayments: captureApprovedPayments(deps),
       fulfilOrders: fulfilOrders(fulfilOrder),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant } from '../../../validation/fields.js';
+import { instant, namedObject } from '../../../validation/fields.js';
 
 /** Minor units: cents, fen, yen. */
 export const minorAmount = z.int().nonnegative();
@@ -28,45 +28,40 @@ export const paymentFact = z
      * `approved`: the buyer agreed to a payment, and the platform takes the money when the service asks for it.
      * `nothing`: a genuine report that does not concern the service.
      */
-    z
-      .strictObject({
-        kind: z.enum(['pending', 'unpaid', 'failed', 'expired', 'canceled', 'approved', 'nothing']),
-      })
-      .meta({ id: 'PaymentFactOther' }),
+    namedObject('PaymentFactOther', {
+      kind: z.enum(['pending', 'unpaid', 'failed', 'expired', 'canceled', 'approved', 'nothing']),
+    }),
     /**
      * `amount`: the price that the shop asked for. `charged`: the money that moved, where tax, shipping or a discount make
      * it another amount.
      */
-    z
-      .strictObject({ kind: z.literal('paid'), ...money, charged: minorAmount.exactOptional() })
-      .meta({ id: 'PaymentFactPaid' }),
+    namedObject('PaymentFactPaid', {
+      kind: z.literal('paid'),
+      ...money,
+      charged: minorAmount.exactOptional(),
+    }),
     /** The total that was refunded of the transaction so far. */
-    z
-      .strictObject({ kind: z.literal('refunded-in-total'), ...money })
-      .meta({ id: 'PaymentFactRefundedInTotal' }),
+    namedObject('PaymentFactRefundedInTotal', { kind: z.literal('refunded-in-total'), ...money }),
     /** One refund with its id. `reversed`: the platform took the money back, which a refund of the same id reports again. */
-    z
-      .strictObject({
-        kind: z.literal('refund'),
-        refund_id: z.string().min(1).max(256),
-        status: refundStatus,
-        ...money,
-      })
-      .meta({ id: 'PaymentFactRefund' }),
-    z
-      .strictObject({
-        kind: z.literal('dispute'),
-        dispute_id: z.string().min(1).max(256),
-        status: z.enum(['open', 'won', 'lost']),
-        /** The disputed money; left out where the platform names none, and then the dispute is about the whole payment. */
-        amount: minorAmount.exactOptional(),
-        currency: currencyCode.exactOptional(),
-      })
-      .meta({ id: 'PaymentFactDispute' }),
+    namedObject('PaymentFactRefund', {
+      kind: z.literal('refund'),
+      refund_id: z.string().min(1).max(256),
+      status: refundStatus,
+      ...money,
+    }),
+    namedObject('PaymentFactDispute', {
+      kind: z.literal('dispute'),
+      dispute_id: z.string().min(1).max(256),
+      status: z.enum(['open', 'won', 'lost']),
+      /** The disputed money; left out where the platform names none, and then the dispute is about the whole payment. */
+      amount: minorAmount.exactOptional(),
+      currency: currencyCode.exactOptional(),
+    }),
     /** A genuine report of a relevant kind whose field `field` is missing or invalid. An operator reviews it. */
-    z
-      .strictObject({ kind: z.literal('unreadable'), field: z.string().min(1).max(256) })
-      .meta({ id: 'PaymentFactUnreadable' }),
+    namedObject('PaymentFactUnreadable', {
+      kind: z.literal('unreadable'),
+      field: z.string().min(1).max(256),
+    }),
   ])
   .meta({ id: 'PaymentFact' });
 export type PaymentFact = z.infer<typeof paymentFact>;

@@ -33,9 +33,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
       request: { body: payRequest },
       replies: { 200: json('How the buyer pays.', orderPaymentWay) },
       errors: ['conflict', 'payment_not_offered', 'payment_pending', 'platform_unavailable'],
-      check: ({ body }) => {
-        checkReturnUrl(body.return_url);
-      },
+      check: ({ body }) => checkReturnUrl(body.return_url),
       handler: async ({ params: { orderId }, body, caller, client, userAgent, command }) =>
         ok(
           await payOrder(
@@ -57,9 +55,7 @@ export function makeOrderPaymentRoutes(deps: PaymentCommands): readonly Route[] 
       replies: { 201: json('The refund, which the platform took on.', orderRefund) },
       errors: ['conflict', 'payment_not_offered', 'platform_unavailable'],
       idempotent: true,
-      check: ({ body: { note } }) => {
-        checkText(note, 'note', 1_000);
-      },
+      check: ({ body: { note } }) => checkText(note, 'note', 1_000),
       handler: async ({ params: { orderId }, body, command }) => ({
         status: 201,
         body: { ...(await refundOrder({ order_id: orderId, ...body }, command)) },

@@ -9,7 +9,7 @@ import { listedOrder, orderResource } from '../../../../projections/payments/ord
 import { paymentPlatform, plan } from '../commands/resources.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';
-import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, created, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 import { guard } from '../../accounts/domain/guard.js';
 
@@ -70,14 +70,11 @@ export function makeOrderRoutes(
         // The view may not have a new order yet, and no order is removed.
         return found !== null && ['canceled', 'expired'].includes(found.resource.status);
       },
-      check: ({ body }) => {
-        checkOrder(body);
-      },
+      check: ({ body }) => checkOrder(body),
       handler: async ({ body, caller, command }) => {
         const { userId: user_id, factors, proofs } = caller;
         const guarded = guard('enter_guarded_project', factors, proofs, command.time);
-        const { resource, revision } = await placeOrder({ buyer: { user_id, guarded }, ...body }, command);
-        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
+        return created(await placeOrder({ buyer: { user_id, guarded }, ...body }, command), path);
       },
     }),
     route('listOrders', `GET ${path}`, {

@@ -1,5 +1,5 @@
 import type { ProjectDeps } from '../deps.js';
-import { derivedId, stepContext } from '../../../event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { makeApiKey } from '../../../security/tokens/api-keys.js';
 import { whenRejected } from '../../shared/rejections.js';

@@ -4,8 +4,7 @@ import type { CountLimit } from '../../shared/count-limit.js';
 import { makeApiKeys } from './api-keys.js';
 import { makeCountInvitation, makeInvitations, makeVerifiedHolder } from './invitations.js';
 import { makeLeaving } from './leaving.js';
-import { makeMembers } from './members.js';
-import { makeBillingOffers, makeCountNotice } from './offering.js';
+import { makeMembers, makeBillingOffers, makeCountNotice } from './members.js';
 import { makeProjects } from './projects.js';
 import { makeRequireProved } from './require-proved.js';
 

@@ -1,5 +1,5 @@
 import type { ProjectDeps } from '../deps.js';
-import { reactionCommandId } from '../../../event-sourcing/deciding/ids.js';
+import { reactionCommandId } from '../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { makeSharedRateLimiter } from '../../../security/rates/shared-rate-limit.js';
@@ -11,8 +11,7 @@ import { type MailDeps, makeMailReaction } from '../../shared/mail-reaction.js';
 import { onceShown, type Shows } from '../../shared/once-shown.js';
 import { TooManyAttempts } from '../../shared/rejections.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
-import { invitationOf } from '../domain/project/fold.js';
-import { endingInvitations } from '../domain/project/invitations.js';
+import { endingInvitations, invitationOf } from '../domain/project/invitations.js';
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import { invitationMessage } from './member-messages.js';

@@ -1,7 +1,10 @@
 import type { ProjectDeps } from '../deps.js';
-import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
+import {
+  type HandleOptions,
+  loadOfNew,
+  derivedId,
+} from '../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import type { GrantSource } from '../../../validation/fields.js';
@@ -125,9 +128,7 @@ export function makeProjectLimit({ handler, projects, viewLags }: ProjectDeps): 
     },
     refuse: () =>
       rejectProject('project_limit_reached', `a user owns at most ${ownedProjectsMax} projects; delete one`),
-    requireFresh: () => {
-      viewLags.requireFresh('projects');
-    },
+    requireFresh: () => viewLags.requireFresh('projects'),
   });
 }
 

@@ -4,21 +4,16 @@ import type { ProjectCommands } from '../commands/index.js';
 import { checkKeyExpiry } from '../commands/api-keys.js';
 import { z } from 'zod';
 import { scope, scopes } from '../domain/role.js';
-import { actingOf } from '../../../http/access/credentials.js';
+import { actingOf } from '../../../http/access/authenticate.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { apiKeyResource } from '../../../../projections/projects/api-keys/reader.js';
 import { invalid } from '../../../validation/field-problems.js';
-import { judged, ruled } from '../../../validation/zod-problems.js';
-import { checkName, namePattern } from '../../../validation/text.js';
+import { ruled, nameField } from '../../../validation/zod-problems.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
 
 const apiKeyIssue = namedObject('ApiKeyIssue', {
-  name: z
-    .string()
-    .max(256)
-    .check(judged((text) => checkName(text, '')))
-    .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Nightly export'] }),
+  name: nameField('Nightly export'),
   scopes: z.array(scope).min(1).max(scopes.length).check(ruled(eachOnce)).meta({ uniqueItems: true }),
   expires_at: z.iso
     .datetime({ offset: true })
@@ -59,9 +54,7 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
       errors: ['conflict', 'email_not_verified'],
       idempotent: true,
       isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
-      check: ({ body, ...times }) => {
-        checkKeyExpiry(body, times);
-      },
+      check: ({ body, ...times }) => checkKeyExpiry(body, times),
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const issue = { projectId, ...actingOf(caller), ...body };
         const { resource, key } = await issueApiKey(issue, command);

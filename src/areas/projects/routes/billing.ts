@@ -2,7 +2,7 @@ import { namedObject } from '../../../validation/fields.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
-import { actingOf } from '../../../http/access/credentials.js';
+import { actingOf } from '../../../http/access/authenticate.js';
 import { type Route, current, empty, finished, json, routesOf } from '../../../http/route.js';
 import { projectParams } from './projects.js';
 

@@ -3,7 +3,7 @@ import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { role, roleAtLeast } from '../domain/role.js';
-import { actingOf, refuseKey } from '../../../http/access/credentials.js';
+import { actingOf, refuseKey } from '../../../http/access/authenticate.js';
 import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { memberResource } from '../../../../projections/projects/members/reader.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';

@@ -1,26 +1,30 @@
+import { noParams } from '../../../http/route-spec.js';
+import { nameField } from '../../../validation/zod-problems.js';
 import { namedObject } from '../../../validation/fields.js';
 import type { ProjectDeps } from '../deps.js';
 import type { ProjectCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { isAuditor } from '../../../http/access/access.js';
-import { refuseKey } from '../../../http/access/credentials.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
+import { refuseKey } from '../../../http/access/authenticate.js';
 import { creationQuery, pageOf, readCreationPage, searchText } from '../../../../projections/paging.js';
 import { projectResource } from '../../../../projections/projects/projects/reader.js';
-import { judged } from '../../../validation/zod-problems.js';
 import { role } from '../domain/role.js';
-import { checkName, namePattern } from '../../../validation/text.js';
-import { noParams } from '../../../http/route-spec.js';
-import { type Route, current, empty, finished, json, ok, routesOf } from '../../../http/route.js';
+import {
+  type Route,
+  created,
+  current,
+  empty,
+  finished,
+  json,
+  ok,
+  routesOf,
+  missing,
+} from '../../../http/route.js';
 
 export const projectParams = z.object({ projectId: z.uuid().toLowerCase() });
 
 const path = '/api/v1/projects';
-const name = z
-  .string()
-  .max(256)
-  .check(judged((text) => checkName(text, '')))
-  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Summer campaign'] });
+const name = nameField('Summer campaign');
 const projectCreation = namedObject('ProjectCreation', { name });
 const projectChange = namedObject('ProjectChange', {
   name: name.optional(),
@@ -63,10 +67,8 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
       idempotent: true,
       isGone: async ({ id }) => (await projects.access(id)) === null,
       entityTag: true,
-      handler: async ({ body: { name }, caller, command }) => {
-        const { resource, revision } = await createProject({ ownerId: caller.userId, name }, command);
-        return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };
-      },
+      handler: async ({ body: { name }, caller, command }) =>
+        created(await createProject({ ownerId: caller.userId, name }, command), path),
     }),
     route('listProjects', 'GET', {
       summary: "The caller's projects, newest first",
@@ -84,8 +86,7 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
         const options = { asAuditor: isAuditor(session) };
         const found = await projects.present(project, session.userId, options);
         // The gate admits members and auditors only.
-        if (found === null) throw new HttpError('not_found', 'the project does not exist');
-        return current(found);
+        return current(found ?? missing('the project does not exist'));
       },
     }),
     route('changeProject', 'PATCH /:projectId', {

@@ -3,8 +3,7 @@ import { makeMailShare } from './mails/mail-share.js';
 import { makeServePlaylist } from './playlists/serve-playlist.js';
 import { makeSharing } from './sharing.js';
 import { makeAccesses, makeVisits } from './visiting/visits.js';
-import { makeSharedMedia } from './visiting/media.js';
-import { makeVerifyShare } from './visiting/verify-share.js';
+import { makeSharedMedia, makeVerifyShare } from './visiting/verify-share.js';
 
 export type ShareCommands = ReturnType<typeof makeShareCommands>;
 

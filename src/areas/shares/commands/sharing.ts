@@ -1,12 +1,15 @@
 import type { ShareDeps } from '../deps.js';
 import { definedOf } from '../../../validation/fields.js';
 import { Overloaded } from '../../../kit/semaphore.js';
-import { type HandleOptions, loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import {
+  type HandleOptions,
+  loadOfNew,
+  derivedId,
+} from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
-import { digestShareToken, makeShareToken } from '../../../keys/codes/share-sessions.js';
+import { digestShareToken, makeShareToken } from '../../../keys/codes/mac-tokens.js';
 import { guessing } from '../../../security/guessing/guessing.js';
 import { assetAggregate, existingAsset } from '../../assets/domain/asset/asset.js';
 import { checkTag } from '../../assets/domain/asset/changes.js';

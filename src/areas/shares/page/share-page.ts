@@ -89,14 +89,22 @@ export function framedBy(page: PreparedBody, ancestors: readonly string[]): Prep
 }
 
 /**
- * Returns the page in the visitor's language. It is the same for every token, so it reveals nothing about a token.
- * Makes the page that opens a share (src/areas/shares/README.md#share-page). Before the password the origin of the media is
- * unknown, so the policy allows https; the page then restricts it.
+ * Makes the page that opens a share (src/areas/shares/README.md#share-page), in the visitor's language. It is the same for every token,
+ * so it reveals nothing about a token. It is prepared at the first request. Before the password the origin of the media is unknown, so
+ * the policy allows https; the page then restricts it.
  * @param allowsHttp whether storages may be reached without TLS
  */
 export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }) {
+  let languages: ReturnType<typeof prepareLanguages> | undefined;
+  return (acceptLanguage: string | undefined): PreparedBody => {
+    languages ??= prepareLanguages(allowsHttp ? 'https: http:' : 'https:');
+    return negotiateLanguage(acceptLanguage, languages).prepared;
+  };
+}
+
+/** @param media the sources of media in the policy */
+function prepareLanguages(media: string) {
   const script = readPageScript('share');
-  const media = allowsHttp ? 'https: http:' : 'https:';
   const sources = [
     `img-src data: ${media}`,
     // Subtitles become `blob:` after the script has read them.
@@ -112,8 +120,7 @@ export function makeSharePage({ allowsHttp }: { readonly allowsHttp: boolean }) 
       ...{ sources, connect, language: tag },
     }),
   });
-  const [first, ...rest] = [prepare(english), ...others.map(prepare)] as const;
-  return (acceptLanguage: string | undefined) => negotiateLanguage(acceptLanguage, [first, ...rest]).prepared;
+  return [prepare(english), ...others.map(prepare)] as const;
 }
 
 function makeHtml({ tag, texts }: Pick<ShareTexts, 'tag' | 'texts'>, script: string): string {

@@ -33,33 +33,6 @@ export function makeSharePageRoutes(
   ];
 }
 
-/** Makes the route of HLS playlists (src/areas/assets/README.md#playlists). */
-export function makePlaylistRoutes({ servePlaylist }: ShareCommands): readonly Route[] {
-  return [
-    routesOf({ tag: 'Shares' })('getPlaylist', 'GET /api/v1/hls/:token/playlist.m3u8', {
-      summary: 'An HLS playlist with signed URLs',
-      description:
-        'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
-      request: { params: z.object({ token: z.string() }), query: ignoredQuery },
-      replies: { 200: typed('application/vnd.apple.mpegurl', 'A playlist (RFC 8216).') },
-      errors: ['not_found', 'conflict', 'bucket_unavailable'],
-      limit: { name: 'playlist', counts: 'all' },
-      entityTag: true,
-      handler: async ({ params: { token } }) => {
-        const { text, maxAgeSeconds } = await servePlaylist(token);
-        const cacheControl = `private, max-age=${maxAgeSeconds}` as const;
-        const prepared = {
-          bytes: Buffer.from(text),
-          tag: contentTag(text),
-          cacheControl,
-          isForAllOrigins: true,
-        };
-        return { status: 200, prepared };
-      },
-    }),
-  ];
-}
-
 const verification = namedObject('ShareVerification', {
   password: z
     .string()
@@ -128,9 +101,12 @@ const renewedMedia = namedObject('RenewedShareMedia', {
 // Every text is accepted as a token, so an invalid token gets the same reply as one that opens nothing.
 const tokenParams = z.object({ token: z.string() });
 
-/** Makes visitors' routes (src/areas/shares/README.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify). */
+/**
+ * Makes visitors' routes (src/areas/shares/README.md#share-verification, docs/api.md#46-post-apiv1sharestokenverify), and that of HLS
+ * playlists (src/areas/assets/README.md#playlists).
+ */
 export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
-  const { describeShared, verifyShare, visitorOf, renewShareMedia } = deps;
+  const { describeShared, verifyShare, visitorOf, renewShareMedia, servePlaylist } = deps;
   const route = routesOf({ tag: 'Shares', path: '/api/v1/shares/:token', params: tokenParams });
   return [
     route('describeShare', 'GET', {
@@ -155,15 +131,9 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       limit: { name: 'share_verify', counts: 'all' },
       idempotent: 'rerun',
       deviceOf: ({ params: { token }, body }) => visitorOf({ token, session: body.share_session }),
-      handler: async ({ params: { token }, body, client, device, command }) => {
+      handler: async ({ params: { token }, body, trying: client, command }) => {
         const { password, share_session: session } = body;
-        return ok(
-          wrap(
-            present(
-              await verifyShare({ token, password, session, clientIp: client, known: device }, command),
-            ),
-          ),
-        );
+        return ok(wrap(present(await verifyShare({ token, password, session, client }, command))));
       },
     }),
     route('renewShareMedia', 'POST /media', {
@@ -180,6 +150,27 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
         const assets = signed.map(({ assetId: id, media }) => ({ id, media }));
         const { media } = signed[0];
         return ok(wrap({ media, assets, expires_at: sessionEndsAt.toISOString() }));
+      },
+    }),
+    routesOf({ tag: 'Shares' })('getPlaylist', 'GET /api/v1/hls/:token/playlist.m3u8', {
+      summary: 'An HLS playlist with signed URLs',
+      description:
+        'The URL is that of a rendition `hls` in `media`. Segments have signed URLs of the bucket for 15 to 20 minutes. Pages of every origin may fetch it. It is 404 once the share has ended.',
+      request: { params: tokenParams, query: ignoredQuery },
+      replies: { 200: typed('application/vnd.apple.mpegurl', 'A playlist (RFC 8216).') },
+      errors: ['not_found', 'conflict', 'bucket_unavailable'],
+      limit: { name: 'playlist', counts: 'all' },
+      entityTag: true,
+      handler: async ({ params: { token } }) => {
+        const { text, maxAgeSeconds } = await servePlaylist(token);
+        const cacheControl = `private, max-age=${maxAgeSeconds}` as const;
+        const prepared = {
+          bytes: Buffer.from(text),
+          tag: contentTag(text),
+          cacheControl,
+          isForAllOrigins: true,
+        };
+        return { status: 200, prepared };
       },
     }),
   ];

@@ -8,7 +8,6 @@ import { z } from 'zod';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Grants } from '../../../http/access/access.js';
 import { contentTag } from '../../../http/replies/reply.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { qrCodeSvg } from './qr-code.js';
 import { shareState } from '../../../../projections/shares/shares/reader.js';
@@ -18,7 +17,18 @@ import {
   shownShare,
 } from '../../../../projections/shares/shares/resource.js';
 import { roleAtLeast } from '../../projects/domain/role.js';
-import { type Route, current, empty, finished, json, ok, routesOf, typed } from '../../../http/route.js';
+import {
+  type Route,
+  created,
+  current,
+  empty,
+  finished,
+  json,
+  ok,
+  routesOf,
+  typed,
+  missing,
+} from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
 const { framesMax, sharedAssetsMax, shareLives, shareNoteMax, shareTitleMax } = shareLimits;
@@ -134,9 +144,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
           asset_ids: asset_id === undefined ? asset_ids : [asset_id],
           created_by: caller.kind === 'session' ? caller.userId : null,
         };
-        const { resource, revision } = await createShare(input, command);
-        const location = `/api/v1/projects/${projectId}/shares/${resource.id}`;
-        return { status: 201, body: resource, revision, location };
+        return created(await createShare(input, command), `/api/v1/projects/${projectId}/shares`);
       },
     }),
     route('listShares', 'GET', {
@@ -156,8 +164,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       summary: 'One share',
       replies: { 200: json('The share.', shownShare) },
       handler: async ({ params: { projectId, shareId }, caller, project }) => {
-        const found = await shares.find(projectId, shareId);
-        if (found === null) throw missingShare();
+        const found = (await shares.find(projectId, shareId)) ?? missingShare();
         return { status: 200, body: shownTo(caller, project)(found.resource), revision: found.revision };
       },
     }),
@@ -188,8 +195,7 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       replies: { 200: typed('image/svg+xml', 'A picture.') },
       entityTag: true,
       handler: async ({ params: { projectId, shareId } }) => {
-        const found = await shares.find(projectId, shareId);
-        if (found === null) throw missingShare();
+        const found = (await shares.find(projectId, shareId)) ?? missingShare();
         const picture = qrCodeSvg(found.resource.url);
         return { status: 200, prepared: { bytes: Buffer.from(picture), tag: contentTag(picture) } };
       },
@@ -210,8 +216,8 @@ function shownTo(
   return mayShare ? (share) => share : (share) => ({ ...share, token: null, url: null });
 }
 
-export function missingShare(): HttpError {
-  return new HttpError('not_found', 'the share does not exist');
+export function missingShare(): never {
+  return missing('the share does not exist');
 }
 
 function nameOneThing(body: { asset_id?: unknown; asset_ids?: unknown; tag?: unknown }): void {
@@ -236,5 +242,8 @@ function endOf({ expires_at, expires_in }: End, now: Date): string | null | unde
       invalid('expires_in', 'takes the place of expires_at: leave one of them out', 'not_allowed');
     return new Date(now.getTime() + shareLives[expires_in]).toISOString();
   }
-  return typeof expires_at === 'string' ? new Date(expires_at).toISOString() : expires_at;
+  if (typeof expires_at !== 'string') return expires_at;
+  const end = new Date(expires_at).toISOString();
+  // Events store times with four digits of the year; an offset may lead beyond them.
+  return end.startsWith('+') ? invalid('expires_at', 'must be before the year 10000', 'too_large') : end;
 }

@@ -2,8 +2,8 @@ import {
   type Handled,
   type HandleOptions,
   requireRevision,
+  derivedId,
 } from '../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { invalid } from '../../../validation/field-problems.js';
@@ -14,15 +14,16 @@ import { checkCredentials } from '../domain/bucket/connection.js';
 import { describeCorsRefusal } from '../domain/delivery/test-failure.js';
 import { corsRuleFields } from '../domain/delivery/cors-rule.js';
 import { type CdnTokenScheme, checkCdnTokenKeys, type DeliveryMode } from '../domain/delivery/delivery.js';
-import { checkConfiguration, type StorageConfiguration } from '../domain/storage/configuration.js';
-import type { StorageEvent } from '../domain/storage/events.js';
-import { rejectStorage, storageNotFound } from '../domain/storage/rejections.js';
 import {
+  checkConfiguration,
+  type StorageConfiguration,
   awaitsTest,
   existingStorage,
   storageAggregate,
   type StorageCommand,
 } from '../domain/storage/storage.js';
+import type { StorageEvent } from '../domain/storage/events.js';
+import { rejectStorage, storageNotFound } from '../domain/storage/rejections.js';
 import type { SealCredentials } from './create-storage.js';
 
 export type StorageAddress = { readonly projectId: string; readonly storageId: string };

@@ -1,18 +1,19 @@
 import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
-import { loadOfNew } from '../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../event-sourcing/deciding/ids.js';
+import { loadOfNew, derivedId } from '../../../event-sourcing/deciding/command-handler.js';
 import { projectNotFound } from '../../projects/domain/project/rejections.js';
-import { checkConfiguration } from '../domain/storage/configuration.js';
-import { checkBucket } from '../domain/bucket/bucket.js';
+import {
+  checkConfiguration,
+  firstCredentialsVersion,
+  storageAggregate,
+  storagesMax,
+} from '../domain/storage/storage.js';
+import { checkBucket, type StorageProvider, parseOrigin } from '../domain/bucket/bucket.js';
 import { checkCdnDomain } from '../domain/delivery/delivery.js';
 import { checkCredential, checkCredentials } from '../domain/bucket/connection.js';
-import { parseOrigin } from '../domain/bucket/endpoint.js';
 import { checkName } from '../../../validation/text.js';
 import { checkEach } from '../../../validation/field-problems.js';
-import type { StorageProvider } from '../domain/bucket/region.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
-import { firstCredentialsVersion, storageAggregate, storagesMax } from '../domain/storage/storage.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
@@ -21,15 +22,13 @@ import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 export function makeStorageLimit({ handler, storages, viewLags }: StorageDeps): CountLimit {
   return makeCountLimit({
     max: storagesMax,
-    inView: (projectId, limit) => storages.ids(projectId, limit),
+    inView: (projectId, limit) => storages.ids(projectId, { limit }),
     counts: async (storageId) => {
       const { status } = (await handler.load(storageAggregate, storageId)).state;
       return status !== 'absent' && status !== 'deleted';
     },
     refuse: () => rejectStorage('storage_limit_reached', `a project has at most ${storagesMax} storages`),
-    requireFresh: () => {
-      viewLags.requireFresh('storage_configs');
-    },
+    requireFresh: () => viewLags.requireFresh('storage_configs'),
   });
 }
 
@@ -105,9 +104,7 @@ export const storageRules = {
   name: (text: string) => checkName(text, ''),
   endpoint: (text: string) => (text === '' ? null : parseOrigin(text, '')),
   cdnDomain: (text: string) => checkCdnDomain(text, ''),
-  credential: (text: string) => {
-    checkCredential(text, '');
-  },
+  credential: (text: string) => checkCredential(text, ''),
   bucket: (provider: StorageProvider, text: unknown) =>
     typeof text === 'string' ? checkBucket(provider, text) : null,
 } as const;

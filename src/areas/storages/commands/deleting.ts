@@ -1,3 +1,4 @@
+import { everyId } from '../../shared/deps.js';
 import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { onDeletedProjects } from '../../projects/commands/projects.js';
@@ -5,12 +6,7 @@ import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { Shows } from '../../shared/once-shown.js';
 import type { StorageDeps } from '../deps.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
-import {
-  existingStorage,
-  firstCredentialsVersion,
-  storageAggregate,
-  storagesMax,
-} from '../domain/storage/storage.js';
+import { existingStorage, firstCredentialsVersion, storageAggregate } from '../domain/storage/storage.js';
 import type { StorageAddress } from './changing.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 
@@ -54,7 +50,7 @@ export function makeDeleting(
       existingStorage((await handler.load(storageAggregate, storageId)).state, projectId);
       const [found, ids, keepsAssets] = await Promise.all([
         storages.find(projectId, storageId),
-        storages.ids(projectId, 2),
+        storages.ids(projectId, { limit: 2 }),
         hasAssets(storageId),
       ]);
       if (found?.resource.is_default === true && ids.some((id) => id !== storageId))
@@ -67,7 +63,9 @@ export function makeDeleting(
     deleteOrphanedStorages: {
       /** Deletes the storages that the view shows of a deleted project: those before ProjectDeleted in the log. */
       ofProject: async (projectId: string, context: CommandContext): Promise<void> => {
-        for (const storageId of await storages.ids(projectId, storagesMax)) await drop(storageId, context);
+        // A project may have more than the limit, because requests in flight may pass it.
+        for await (const storageId of everyId((page) => storages.ids(projectId, page)))
+          await drop(storageId, context);
       },
       /** Deletes a storage if its project is deleted: one that comes after ProjectDeleted in the log. */
       ifOrphaned: async ({ storageId, projectId }: StorageAddress, context: CommandContext) => {

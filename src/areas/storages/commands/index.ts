@@ -9,7 +9,7 @@ import {
 } from './create-storage.js';
 import { makeDeleting } from './deleting.js';
 import { makeProbeStorage } from './probing.js';
-import { makeAllowsHttp } from '../domain/bucket/endpoint.js';
+import { makeAllowsHttp } from '../domain/bucket/bucket.js';
 
 export type StorageCommands = ReturnType<typeof makeStorageCommands>;
 

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { Page } from '../../../event-sourcing/views/views.js';
 import { storageRules } from '../commands/create-storage.js';
 import { besideOthers, ruled } from '../../../validation/zod-problems.js';
-import { HttpError } from '../../../http/replies/error-codes.js';
 import {
   creationQuery,
   pageOf,
@@ -18,7 +17,7 @@ import {
   type UndeletedResource,
 } from '../../../../projections/storages/storage-configs/resource.js';
 import { folderPattern, namePattern, trimmedPattern } from '../../../validation/text.js';
-import { type Route, current, json, missing, ok, routesOf } from '../../../http/route.js';
+import { type Route, created, current, json, missing, ok, routesOf } from '../../../http/route.js';
 import { projectParams } from '../../projects/routes/projects.js';
 
 const text = z.string().max(2048);
@@ -139,14 +138,12 @@ export function makeStorageRoutes(
       entityTag: true,
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await storages.find(projectId, id)) === null,
-      check: ({ body }) => {
-        checkNewStorage(body);
-      },
-      handler: async ({ params: { projectId }, body, command }) => {
-        const { resource, revision } = await createStorage({ ...body, projectId }, command);
-        const location = `/api/v1/projects/${projectId}/storages/${resource.id}`;
-        return { status: 201, body: resource, revision, location };
-      },
+      check: ({ body }) => checkNewStorage(body),
+      handler: async ({ params: { projectId }, body, command }) =>
+        created(
+          await createStorage({ ...body, projectId }, command),
+          `/api/v1/projects/${projectId}/storages`,
+        ),
     }),
     route('listStorages', `GET ${storagesPath}`, {
       summary: "A project's storages, newest first",
@@ -162,8 +159,8 @@ export function makeStorageRoutes(
       request: { params: storageParams, query: pageQuery },
       replies: { 200: json('A page of removed assets.', pageOf(undeletedResource)) },
       handler: async ({ params: { storageId }, query, project }) => {
-        const found = await storages.find(project.id, storageId, project);
-        if (found === null) throw new HttpError('not_found', 'the storage does not exist');
+        if ((await storages.find(project.id, storageId, project)) === null)
+          missing('the storage does not exist');
         const { items, next_cursor } = await readPage(query, (page) => assets.undeletedIn(storageId, page));
         return ok({ items: items.map(({ id: _, ...item }) => item), next_cursor });
       },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { taskPrefix } from './tasks.js';
 import type { StateRecord, StateStore } from '../../ports/state-store.js';
@@ -43,7 +43,7 @@ export interface Lease {
   record(): LeaseRecord | null;
   /** Returns the record, if another process is the owner. */
   elsewhere(): LeaseRecord | null;
-  /** Adds a consumer that this process can feed. Call it before `start`. */
+  /** Adds a consumer that this process can feed. */
   add(consumer: string, progress: () => Progress): void;
   /** Notes that a consumer has stopped in this process. A process in which it has not stopped takes the lease over. */
   stopped(consumer: string): void;
@@ -88,7 +88,6 @@ export function makeLease(deps: {
 }): Lease {
   const { id, stateStore, clock, onRetry } = deps;
   const consumers = makeConsumers(id);
-  const elapsedMs = makeElapsed(clock);
   const stopping = new AbortController();
   let key = '';
   /** The version of the record while this process is the owner. */
@@ -140,7 +139,7 @@ export function makeLease(deps: {
 
   /** Renews the lease of this process. Else looks at that of another one, and takes it when it is free. */
   async function look(): Promise<void> {
-    const startedMs = elapsedMs();
+    const startedMs = clock.steadyMs();
     if (version !== null && (await write(version))) return;
     const stored = await stateStore.get(key);
     found = parse(stored);
@@ -219,9 +218,7 @@ function makeConsumers(id: string) {
     },
     onChange: (listener: () => void): (() => void) => {
       listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
+      return () => listeners.delete(listener);
     },
     changed: (): void => {
       for (const listener of [...listeners]) listener();
@@ -272,12 +269,11 @@ export function makeLeaseWatch(deps: {
   readonly stateStore: Pick<StateStore, 'list'>;
   readonly clock: Clock;
 }) {
-  const elapsedMs = makeElapsed(deps.clock);
   let leases: readonly { readonly stored: StateRecord; readonly seen: Sighting }[] = [];
   return {
     /** Reads the records. @throws StoreUnavailable */
     refresh: async (): Promise<void> => {
-      const startedMs = elapsedMs();
+      const startedMs = deps.clock.steadyMs();
       const lists = [feederPrefix, taskPrefix].map((prefix) =>
         deps.stateStore.list(prefix, { limit: 1_000 }),
       );

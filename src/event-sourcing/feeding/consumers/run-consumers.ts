@@ -88,9 +88,7 @@ export function runConsumers<Status extends { readonly state: string }>(
     let reason: string | null = null;
     const work = start(ending.signal);
     return {
-      end: () => {
-        ending.abort();
-      },
+      end: () => ending.abort(),
       status: () => (reason === null ? work.status() : { ...work.status(), state: 'stopped', reason }),
       done: work.done.catch((error: unknown) => {
         reason = reasonOf(error);

@@ -1,4 +1,4 @@
-import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { type Task, taskConsumer } from './tasks.js';
 import type { Lease, Progress } from './lease.js';
 
@@ -33,25 +33,20 @@ export function startSharedTask(
 ): Task {
   const ending = new AbortController();
   const { signal } = ending;
-  const elapsedMs = makeElapsed(clock);
   let failing = false;
   /** When this process last did the work, or began to do it for the others. Null while another process does it. */
   let doneAtMs: number | null = null;
   lease.add(taskConsumer(name), progress);
   lease.start();
   return {
-    end: () => {
-      ending.abort();
-    },
+    end: () => ending.abort(),
     // Its lease is given up earlier, where the process ends.
     done: run().then(() => lease.stop()),
   };
 
   async function run(): Promise<void> {
     let waking = new AbortController();
-    const wake = (): void => {
-      waking.abort();
-    };
+    const wake = (): void => waking.abort();
     const removeListener = lease.onChange(wake);
     signal.addEventListener('abort', wake, { once: true });
     while (!signal.aborted) {
@@ -68,7 +63,7 @@ export function startSharedTask(
   /** Returns the time by which the work is late. */
   function progress(): Progress {
     if (doneAtMs === null) return { state: null, lagMs: 0, problem: null };
-    const lagMs = Math.max(0, elapsedMs() - doneAtMs - intervalMs);
+    const lagMs = Math.max(0, clock.steadyMs() - doneAtMs - intervalMs);
     const problem = failing ? 'the last attempt failed; the log says why' : null;
     return { state: failing ? 'failing' : 'running', lagMs, problem };
   }
@@ -80,11 +75,11 @@ export function startSharedTask(
   }
 
   async function attempt(): Promise<void> {
-    doneAtMs ??= elapsedMs();
+    doneAtMs ??= clock.steadyMs();
     try {
       await work(signal);
       failing = false;
-      doneAtMs = elapsedMs();
+      doneAtMs = clock.steadyMs();
     } catch (error) {
       if (!failing) onRetry(name, error);
       failing = true;

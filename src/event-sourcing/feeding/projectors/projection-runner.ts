@@ -1,6 +1,7 @@
+import { toError } from '../../../kit/errors.js';
 import { setMaxListeners } from 'node:events';
 import type { Quarantined } from '../quarantine.js';
-import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { nameOf, viewConsumer } from '../consumers/tasks.js';
@@ -11,7 +12,7 @@ import type { AnyView } from '../../views/projection.js';
 import type { ProjectorDeps } from './projector.js';
 import { feedCollection, type ProjectionStatus } from './projector-task.js';
 import { dropOrphanedGenerations, makeRebuildSupervisor } from '../../views/generations/rebuild.js';
-import { makeViewWatch, type StalledConsumer } from './view-watch.js';
+import { makeViewWatch } from './view-watch.js';
 
 export type { ProjectionStatus } from './projector-task.js';
 
@@ -24,31 +25,7 @@ interface ProjectionEvents {
   readonly onRebuilt: (collection: string, differences: { compared: number; different: number }) => void;
 }
 
-export interface ProjectionRunner {
-  /** Returns the status of every collection that this process feeds. */
-  statuses(): readonly ProjectionStatus[];
-  /**
-   * Returns whether each view has reached the head of the log at start, by this process or another one, and the statuses
-   * of the live collections that this process feeds.
-   */
-  live(): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] };
-  /** Returns whether the view contains the log up to a position, by this process or the record of another owner. */
-  shows(view: Pick<AnyView, 'name'>, position: Position): boolean;
-  /** Returns the views and reactions that no process feeds for 15 s while the log moved. */
-  stalled(): readonly StalledConsumer[];
-  /** Returns `stalled` as sentences. */
-  problems(): readonly string[];
-  /** Returns for how long each view has been behind the log, as the process knows that feeds it; by name. */
-  lagsMs(): ReadonlyMap<string, number>;
-  /** Returns each view with the position up to which it contains the log, and whether it lags. */
-  positions(): readonly {
-    readonly view: string;
-    readonly position: Position | null;
-    readonly lags: boolean;
-  }[];
-  /** Ends the projectors, which save their checkpoints, and gives the lease up. */
-  stop(): Promise<void>;
-}
+export type ProjectionRunner = Awaited<ReturnType<typeof startProjections>>;
 
 const tickMs = 1_000;
 /** Less than two ticks, because a timer may fire a little early. A tick may last as long as a call to the log. */
@@ -65,7 +42,7 @@ export async function startProjections(
     readonly clock: Clock;
   },
   events: ProjectionEvents,
-): Promise<ProjectionRunner> {
+) {
   const { generations, lease, eventStore, clock } = deps;
   const { projections } = generations;
   const stopping = new AbortController();
@@ -75,12 +52,11 @@ export async function startProjections(
     dropOrphanedGenerations(generations, deps.readModelStore),
   ]);
   const statusOf = (collection: string): ProjectionStatus | null => consumers.get(collection);
-  const supervisor = makeRebuildSupervisor({ ...deps, statusOf }, events.onRebuilt);
+  const supervisor = makeRebuildSupervisor({ ...deps, statusOf, signal: stopping.signal }, events.onRebuilt);
   /** The views whose rebuild a call carries on now. A comparison may take longer than a tick. */
   const rebuilding = new Map<AnyView, Promise<void>>();
   const watch = makeViewWatch({ ...deps, startHead, statusOf });
-  const elapsedMs = makeElapsed(clock);
-  let registryReadAtMs = elapsedMs();
+  let registryReadAtMs = clock.steadyMs();
   /** The views under a rebuild, as the registry says. Meanwhile it is read each second. */
   let underRebuild: readonly AnyView[] = [];
   let adjustedAt: number | null = null;
@@ -89,26 +65,42 @@ export async function startProjections(
   const loop = tickEachSecond();
 
   return {
+    /** Returns the status of every collection that this process feeds. */
     statuses: consumers.statuses,
-    live: () => ({
+    /**
+     * Returns whether each view has reached the head of the log at start, by this process or another one, and the statuses
+     * of the live collections that this process feeds.
+     */
+    live: (): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] } => ({
       reached: watch.reached(),
       statuses: projections.flatMap((projection) => liveStatus(projection) ?? []),
     }),
+    /** Returns whether the view contains the log up to a position, by this process or the record of another owner. */
     shows: watch.shows,
+    /** Returns the views and reactions that no process feeds for 15 s while the log moved. */
     stalled: watch.stalled,
-    problems: () =>
+    /** Returns `stalled` as sentences. */
+    problems: (): readonly string[] =>
       watch
         .stalled()
         .map(
           ({ consumer, forMs }) =>
             `${nameOf(consumer)} is stalled: no process feeds it for ${Math.round(forMs / 1_000)} s`,
         ),
-    positions: () =>
+    /** Returns each view with the position up to which it contains the log, and whether it lags. */
+    positions: (): readonly {
+      readonly view: string;
+      readonly position: Position | null;
+      readonly lags: boolean;
+    }[] =>
       projections.map((projection) => ({
         ...{ view: projection.name, position: watch.positionOf(projection) },
         lags: watch.lagMs(projection) > 0,
       })),
-    lagsMs: () => new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
+    /** Returns for how long each view has been behind the log, as the process knows that feeds it; by name. */
+    lagsMs: (): ReadonlyMap<string, number> =>
+      new Map(projections.map((projection) => [projection.name, watch.lagMs(projection)])),
+    /** Ends the projectors, which save their checkpoints, and gives the lease up. */
     stop: async () => {
       stopping.abort();
       const ended = Promise.all([consumers.stop(), loop, ...rebuilding.values()]);
@@ -128,12 +120,8 @@ export async function startProjections(
             (signal: AbortSignal) =>
               feedCollection(deps, {
                 ...{ projection, collection, startHead, signal },
-                onRetry: (error, attempt) => {
-                  events.onRetry(collection, error, attempt);
-                },
-                onQuarantined: (stream) => {
-                  events.onQuarantined?.(collection, stream);
-                },
+                onRetry: (error, attempt) => events.onRetry(collection, error, attempt),
+                onQuarantined: (stream) => events.onQuarantined?.(collection, stream),
                 onRead: watch.noteRead,
               }),
           ]),
@@ -173,7 +161,7 @@ export async function startProjections(
   }
 
   async function tick(): Promise<void> {
-    const nowMs = elapsedMs();
+    const nowMs = clock.steadyMs();
     if (nowMs - registryReadAtMs >= registryMs || underRebuild.length > 0) {
       registryReadAtMs = nowMs;
       const known = await generations.refresh();
@@ -217,8 +205,4 @@ export async function startProjections(
     const collection = generations.knownLive(projection);
     return collection === null ? null : consumers.get(collection);
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,7 +1,7 @@
 import { makeCheckpointSaver, makeLoadOwnCheckpoint } from '../checkpoints.js';
 import type { Quarantined } from '../quarantine.js';
 import { followLog, type ConsumerRun } from '../follow-log.js';
-import { type Clock, type Random, steadyMsOf } from '../../../kit/time/clock.js';
+import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../ports/domain-event.js';
 import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
@@ -59,7 +59,7 @@ export async function runProjector(
   // Kept across subscriptions, so that a series of short ones saves checkpoints too.
   const saver = makeCheckpointSaver(deps, collection);
   const quarantine = quarantineOf(readModelStore, collection, (stream) => options.onQuarantined?.(stream));
-  const nowMs = (): number => steadyMsOf(clock);
+  const nowMs = (): number => clock.steadyMs();
   await followLog(deps, { signal, begin, onRetry });
 
   /** Follows the log from the durable checkpoint, without cached documents: after an error they may be stale. */

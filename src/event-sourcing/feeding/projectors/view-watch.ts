@@ -1,4 +1,4 @@
-import { type Clock, makeElapsed } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
@@ -35,8 +35,7 @@ export function makeViewWatch(deps: {
 }) {
   const { generations, lease, clock, startHead, statusOf } = deps;
   const { projections } = generations;
-  const elapsedMs = makeElapsed(clock);
-  const startedMs = elapsedMs();
+  const startedMs = clock.steadyMs();
   /** A rebuild removes none: the process that switches has filled the collection. */
   const ready = new Set<AnyView>();
   /** The live collections as last known. While the registry cannot be read, a view lags from there on. */
@@ -127,7 +126,7 @@ export function makeViewWatch(deps: {
     projection: AnyView,
     { here, position, lagThere }: Pick<ViewLook, 'here' | 'position'> & { lagThere: number | undefined },
   ): number {
-    const nowMs = elapsedMs();
+    const nowMs = clock.steadyMs();
     const { atHead = true, lastEventAt = null } = here ?? {};
     const lagMs = lagThere ?? (atHead && isReached(position, head) ? 0 : null);
     if (lagMs !== null) {
@@ -158,7 +157,7 @@ export function makeViewWatch(deps: {
     // A reaction saves no checkpoint while its events wait, so the record of the owner counts. No receiver of events makes the
     // service unready, so endpoints do not count.
     const stalled = lease.stalled().filter(isReactionConsumer);
-    const notedMs = elapsedMs();
+    const notedMs = clock.steadyMs();
     noted = new Map(
       [...waiting, ...stalled.map((consumer) => [consumer, null] as const)].map(([consumer, progress]) => {
         const before = noted.get(consumer);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../ports/errors.js';
 import { type AnyView, collectionName, parseCollectionName, viewVersion } from '../projection.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
@@ -35,32 +35,7 @@ export const registryPrefix = 'generations/';
 export type GenerationRecord = z.infer<typeof recordSchema>;
 
 /** The registry as this process last read it: src/event-sourcing/views/README.md#generations-and-rebuild. */
-export interface Generations {
-  readonly projections: readonly AnyView[];
-  /** Creates missing records and collections, and reads the registry. @throws StoreUnavailable */
-  start(): Promise<void>;
-  /**
-   * Reads the registry again and creates collections of new generations.
-   * @returns a number that differs after a change of what this process knows of the registry
-   * @throws StoreUnavailable; StoreDamaged when a prune dropped a view of this process
-   */
-  refresh(): Promise<number>;
-  /** @throws StoreUnavailable when the last read is stale: this process may have missed a switch */
-  record(projection: AnyView): GenerationRecord;
-  /** Returns the collection that readers use. @throws as `record` */
-  liveCollection(projection: AnyView): string;
-  /** Returns the active collections: live, building, retiring. @throws as `record` */
-  activeCollections(projection: AnyView): readonly string[];
-  /** Returns the live collection; null when the last read is stale. */
-  knownLive(projection: AnyView): string | null;
-  /** Returns whether the registry names a generation besides the live one; false when the last read is stale. */
-  isRebuilding(projection: AnyView): boolean;
-  /** Changes the record by compare-and-set. @returns false when `change` returned null or another process was faster */
-  change(
-    projection: AnyView,
-    change: (record: GenerationRecord) => GenerationRecord | null,
-  ): Promise<boolean>;
-}
+export type Generations = ReturnType<typeof makeGenerations>;
 
 /**
  * The maximum age of the last read of the registry. A process with a younger one may miss a switch, but no drop: each
@@ -75,7 +50,7 @@ export function makeGenerations(deps: {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly staleAfterMs?: number;
-}): Generations {
+}) {
   const { projections, readModelStore, clock, staleAfterMs = registryStaleAfterMs } = deps;
   const entries = new Map<string, RegistryEntry>();
   let reads = 0;
@@ -83,23 +58,35 @@ export function makeGenerations(deps: {
 
   return {
     projections,
+    /** Creates missing records and collections, and reads the registry. @throws StoreUnavailable */
     start: async () => {
       await createMissingRecords();
       await refresh(projections);
     },
+    /**
+     * Reads the registry again and creates collections of new generations.
+     * @returns a number that differs after a change of what this process knows of the registry
+     * @throws StoreUnavailable; StoreDamaged when a prune dropped a view of this process
+     */
     refresh: async () => {
       await refresh(projections);
       return changes;
     },
-    record: (projection) => fresh(projection).record,
-    liveCollection: (projection) => fresh(projection).collections.live,
-    activeCollections: (projection) => fresh(projection).collections.all,
-    knownLive: (projection) => known(projection)?.collections.live ?? null,
-    isRebuilding: (projection) => {
+    /** @throws StoreUnavailable when the last read is stale: this process may have missed a switch */
+    record: (projection: AnyView): GenerationRecord => fresh(projection).record,
+    /** Returns the collection that readers use. @throws as `record` */
+    liveCollection: (projection: AnyView) => fresh(projection).collections.live,
+    /** Returns the active collections: live, building, retiring. @throws as `record` */
+    activeCollections: (projection: AnyView): readonly string[] => fresh(projection).collections.all,
+    /** Returns the live collection; null when the last read is stale. */
+    knownLive: (projection: AnyView): string | null => known(projection)?.collections.live ?? null,
+    /** Returns whether the registry names a generation besides the live one; false when the last read is stale. */
+    isRebuilding: (projection: AnyView) => {
       const { building, retiring, dropping } = known(projection)?.record ?? {};
       return [building, retiring, dropping].some((phase) => phase != null);
     },
-    change: async (projection, change) => {
+    /** Changes the record by compare-and-set. @returns false when `change` returned null or another process was faster */
+    change: async (projection: AnyView, change: (record: GenerationRecord) => GenerationRecord | null) => {
       const name = recordName(projection);
       const stored = parse(projection, await getRecord(readModelStore, name));
       const next = change(stored.record);
@@ -149,12 +136,12 @@ export function makeGenerations(deps: {
   function known({ name }: AnyView): RegistryEntry | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    return steadyMsOf(clock) - entry.readAtMs > staleAfterMs ? null : entry;
+    return clock.steadyMs() - entry.readAtMs > staleAfterMs ? null : entry;
   }
 
   async function refresh(some: readonly AnyView[]): Promise<void> {
     // Before the read: the result is at least as recent as this time.
-    const readAtMs = steadyMsOf(clock);
+    const readAtMs = clock.steadyMs();
     const read = (reads += 1);
     const names = some.map(recordName);
     const records = await getRecords(readModelStore, names);

@@ -1,4 +1,4 @@
-import { type Clock, steadyMsOf } from '../../../kit/time/clock.js';
+import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type GenerationRecord, type Generations, registryStaleAfterMs } from './generations.js';
@@ -65,10 +65,12 @@ export function makeRebuildSupervisor(
     readonly statusOf: (
       collection: string,
     ) => { readonly state: string; readonly position: Position | null } | null;
+    /** Ends a comparison. */
+    readonly signal: AbortSignal;
   },
   onRebuilt: (collection: string, differences: Differences) => void,
 ) {
-  const { generations, eventStore, readModelStore, clock, statusOf } = deps;
+  const { generations, eventStore, readModelStore, clock, statusOf, signal } = deps;
   const sightings = new Map<string, Sighting>();
 
   return {
@@ -80,7 +82,7 @@ export function makeRebuildSupervisor(
         return;
       }
       const sighting = sightingOf(projection, phase);
-      const ageMs = steadyMsOf(clock) - sighting.sinceMs;
+      const ageMs = clock.steadyMs() - sighting.sinceMs;
       if (ageMs < phaseMs) return;
       if (phase.name === 'building') await switchOver(projection, phase, sighting);
       if (phase.name === 'retiring') await stopFeeding(projection, phase);
@@ -91,7 +93,7 @@ export function makeRebuildSupervisor(
   function sightingOf(projection: AnyView, phase: Phase): Sighting {
     const earlier = sightings.get(projection.name);
     if (earlier?.phase.name === phase.name && earlier.phase.generation === phase.generation) return earlier;
-    const sighting: Sighting = { phase, sinceMs: steadyMsOf(clock), goal: null };
+    const sighting: Sighting = { phase, sinceMs: clock.steadyMs(), goal: null };
     sightings.set(projection.name, sighting);
     return sighting;
   }
@@ -104,7 +106,8 @@ export function makeRebuildSupervisor(
     if (status === null || status.state === 'stopped' || !isReached(status.position, sighting.goal.head))
       return;
     const live = generations.liveCollection(projection);
-    const differences = await compareCollections(readModelStore, projection, { live, building: collection });
+    const compared = { live, building: collection };
+    const differences = await compareCollections(readModelStore, projection, compared, signal);
     const now = clock.now().toISOString();
     const switched = await generations.change(projection, (record) =>
       record.building?.generation === generation ? switchTo(record, generation, now, differences) : null,
@@ -186,12 +189,14 @@ async function compareCollections(
   readModelStore: ReadModelStore,
   view: AnyView,
   { live, building }: { readonly live: string; readonly building: string },
+  signal: AbortSignal,
 ): Promise<Differences> {
   let compared = 0;
   let different = 0;
   const differentIds: string[] = [];
   let after: string | undefined;
   for (;;) {
+    signal.throwIfAborted();
     const page = await readModelStore.scan(live, {
       limit: pageSize,
       ...(after === undefined ? {} : { after }),

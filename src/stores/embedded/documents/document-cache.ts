@@ -89,21 +89,6 @@ export function makeSelectCollections(connection: Connection): () => readonly Co
     });
 }
 
-/** A cache of parsed documents that were read or written recently, and of ids without a document. */
-interface DocumentCache {
-  /** Returns the documents that exist, in the order of `ids`. It calls `read` for those that it does not know. */
-  getMany(
-    collection: string,
-    ids: readonly string[],
-    read: (unknown: readonly string[]) => readonly SizedDocument[],
-  ): StoredDocument[];
-  /** Caches a document that a commit has written. The caller calls it before it acknowledges the commit. */
-  written(collection: string, written: SizedDocument): void;
-  /** Removes a document that a commit may have changed. The caller calls it before it acknowledges the commit. */
-  forget(collection: string, id: string): void;
-  forgetAll(): void;
-}
-
 /** A document and the length of its stored text in bytes. */
 export interface SizedDocument {
   readonly document: StoredDocument;
@@ -115,8 +100,11 @@ const bytesMax = 32 * 1024 * 1024;
 const overheadBytes = 200;
 const absent = Symbol('absent');
 
-/** Only this process writes, so a cached document is stale at most until the commit that changed it is acknowledged. */
-export function makeDocumentCache(): DocumentCache {
+/**
+ * Makes a cache of parsed documents that were read or written recently, and of ids without a document. Only this process writes,
+ * so a cached document is stale at most until the commit that changed it is acknowledged.
+ */
+export function makeDocumentCache() {
   const cache = new LRUCache<string, StoredDocument | typeof absent>({ maxSize: bytesMax });
   const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
   const written = (collection: string, { document, bytes }: SizedDocument): void => {
@@ -125,7 +113,12 @@ export function makeDocumentCache(): DocumentCache {
     });
   };
   return {
-    getMany: (collection, ids, read) => {
+    /** Returns the documents that exist, in the order of `ids`. It calls `read` for those that it does not know. */
+    getMany: (
+      collection: string,
+      ids: readonly string[],
+      read: (unknown: readonly string[]) => readonly SizedDocument[],
+    ): StoredDocument[] => {
       const found = new Map(ids.map((id) => [id, cache.get(keyOf(collection, id))]));
       const unknown = [...found].flatMap(([id, known]) => (known === undefined ? [id] : []));
       if (unknown.length > 0) {
@@ -138,12 +131,10 @@ export function makeDocumentCache(): DocumentCache {
       }
       return [...found.values()].filter((known) => typeof known === 'object');
     },
+    /** Caches a document that a commit has written. The caller calls it before it acknowledges the commit. */
     written,
-    forget: (collection, id) => {
-      cache.delete(keyOf(collection, id));
-    },
-    forgetAll: () => {
-      cache.clear();
-    },
+    /** Removes a document that a commit may have changed. The caller calls it before it acknowledges the commit. */
+    forget: (collection: string, id: string) => cache.delete(keyOf(collection, id)),
+    forgetAll: () => cache.clear(),
   };
 }

@@ -1,3 +1,4 @@
+import { isList } from '../../../event-sourcing/ports/domain-event.js';
 import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
 
 const none: ReadonlySet<string> = new Set();
@@ -35,9 +36,6 @@ function elements(value: JsonValue): readonly JsonValue[] {
 }
 
 // `Array.isArray` does not narrow a union with readonly arrays.
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type {
   DocumentQuery,
@@ -75,7 +76,12 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
     ids: (collection, query) =>
       answer(() => selected.get(keyOf(collection, query)) ?? find(collection, query).map(({ id }) => id)),
-    scan: (collection, options) => answer(() => queries.scan(collection, options)),
+    scan: async (collection, options) => {
+      const page = await answer(() => queries.scan(collection, options));
+      // A read takes no turn of the event loop, so pages one after the other would hold up every request.
+      if (page.length === options.limit) await setImmediate();
+      return page;
+    },
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
       const rows = rowsOf(writes);

@@ -10,8 +10,12 @@ import {
 } from './document-cache.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
-import { assertDocumentFits, maxDocumentBytes } from '../../../event-sourcing/ports/document-size.js';
-import type { DocumentWrite, WriteOutcome } from '../../../event-sourcing/ports/read-model-store.js';
+import {
+  assertDocumentFits,
+  maxDocumentBytes,
+  type DocumentWrite,
+  type WriteOutcome,
+} from '../../../event-sourcing/ports/read-model-store.js';
 
 /** A body with at most so many characters of JSON fits: no character counts for more than 9 bytes. */
 const surelyFits = maxDocumentBytes / 9;
@@ -177,11 +181,8 @@ export function makeReadModelWriter(
     updateCollection(...encodeCollection({ number, name, fields: [...existing, ...added] }), number);
     known.delete(name);
     let after = 0n;
-    for (
-      let rows = selectBodies.all(number, after);
-      rows.length > 0;
-      rows = selectBodies.all(number, after)
-    ) {
+    const rowsAfter = () => selectBodies.all(number, after);
+    for (let rows = rowsAfter(); rows.length > 0; rows = rowsAfter()) {
       for (const [rowid, id, body] of rows) {
         for (const field of added) {
           for (const value of indexValues(parse(body), field))

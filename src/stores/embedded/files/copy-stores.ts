@@ -6,7 +6,7 @@ import type { JsonValue, Position } from '../../../event-sourcing/ports/domain-e
 import { type Connection, openConnection, openReader } from './database.js';
 import { decodeRow, logChecksum, positionOf } from '../log/event-rows.js';
 import type { LogRow } from '../log/event-writer.js';
-import { damage, readErrorOf } from './failures.js';
+import { damage, readErrorOf, checked } from './failures.js';
 import { eventsFormat, type FileFormat, stateFormat } from './formats.js';
 import { readHighWaterMark, shortened } from './high-water-mark.js';
 import {
@@ -246,14 +246,6 @@ function openCopy(path: string, format: FileFormat): Connection {
   copy.execute('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
   createSchema(copy, format);
   return copy;
-}
-
-function checked<Result>(format: FileFormat, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw readErrorOf(error, format);
-  }
 }
 
 /** Reads one record of a copied state.db; null when it is absent. @throws StoreDamaged, StoreUnavailable */

@@ -51,13 +51,9 @@ export function openConnection(path: string, timeoutMs: number = busyTimeoutMs):
       const prepared = database.prepare(sql);
       return (...parameters) => prepared.run(parameters).changes;
     },
-    execute: (sql) => {
-      database.exec(sql);
-    },
+    execute: (sql) => database.exec(sql),
     inTransaction: () => database.inTransaction,
-    close: () => {
-      database.close();
-    },
+    close: () => database.close(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { codeOf } from '../../../kit/errors.js';
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,9 +49,7 @@ export function watchLock(directory: string, onLost: (error: StoreDamaged) => vo
   const { dev, ino } = statSync(path);
   const ending = new AbortController();
   void watch();
-  return () => {
-    ending.abort();
-  };
+  return () => ending.abort();
 
   async function watch(): Promise<void> {
     while (await isHeld()) {
@@ -67,7 +66,7 @@ export function watchLock(directory: string, onLost: (error: StoreDamaged) => vo
       return found.dev === dev && found.ino === ino;
     } catch (error) {
       // Another failure does not show that the file is gone.
-      return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+      return codeOf(error) !== 'ENOENT';
     }
   }
 }

@@ -70,3 +70,12 @@ export function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   return error.code.startsWith('SQLITE_') ? error.code : null;
 }
+
+/** Reads, with errors as `readErrorOf`. */
+export function checked<Result>(format: FileFormat, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw readErrorOf(error, format);
+  }
+}

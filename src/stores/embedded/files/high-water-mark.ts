@@ -1,3 +1,4 @@
+import { codeOf } from '../../../kit/errors.js';
 import {
   closeSync,
   existsSync,
@@ -36,9 +37,7 @@ export function openHighWaterMark(path: string, format: FileFormat, end: number)
   try {
     if (isNew) {
       raise(end);
-      attempt(() => {
-        fsyncSync(descriptor);
-      });
+      attempt(() => fsyncSync(descriptor));
     } else {
       marked = read();
       if (marked > end) throw shortened(format, end, marked);
@@ -50,9 +49,7 @@ export function openHighWaterMark(path: string, format: FileFormat, end: number)
   }
   return {
     raise,
-    close: () => {
-      closeSync(descriptor);
-    },
+    close: () => closeSync(descriptor),
   };
 
   function raise(reached: number): void {
@@ -96,9 +93,8 @@ function accessing<Result>(path: string, access: () => Result): Result {
   try {
     return access();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new StoreUnavailable(
-      `${path} cannot be read or written (${code}); check the disk and its permissions`,
+      `${path} cannot be read or written (${codeOf(error)}); check the disk and its permissions`,
       { cause: error },
     );
   }

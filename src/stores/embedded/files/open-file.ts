@@ -85,9 +85,6 @@ export async function openFile<Request, Reply, Queries>(
 
   function closer(connection: Connection): () => Promise<void> {
     let closed: Promise<void> | undefined;
-    return () =>
-      (closed ??= writer.close().then(() => {
-        connection.close();
-      }));
+    return () => (closed ??= writer.close().then(() => connection.close()));
   }
 }

@@ -16,7 +16,7 @@ import {
   positionOf,
   sequenceOf,
 } from './event-rows.js';
-import { damage, readErrorOf } from '../files/failures.js';
+import { damage, checked } from '../files/failures.js';
 import { eventsFormat } from '../files/formats.js';
 import { join } from 'node:path';
 import { readLogRow } from './event-writer.js';
@@ -44,17 +44,9 @@ export function openLogReader({
   readonly streamPrefix: string;
 }): LogReader {
   const connection = openSource(directory, eventsFormat);
-  const attempt = <Result>(read: () => Result): Result => {
-    try {
-      return read();
-    } catch (error) {
-      throw readErrorOf(error, eventsFormat);
-    }
-  };
+  const attempt = <Result>(read: () => Result): Result => checked(eventsFormat, read);
   const answer = <Result>(read: () => Result): Promise<Result> =>
-    new Promise((resolve) => {
-      resolve(attempt(read));
-    });
+    new Promise((resolve) => resolve(attempt(read)));
   try {
     // The mark follows its commit, so rows that are read after the mark are never behind it.
     const marked = readHighWaterMark(`${join(directory, eventsFormat.fileName)}.mark`, eventsFormat);
@@ -66,7 +58,7 @@ export function openLogReader({
     const countEvents = connection.query<readonly [bigint | null]>(
       'SELECT sum(revision + 1) FROM streams WHERE stream >= ? AND stream < ?',
     );
-    const pageOf = ({ end, ...page }: ReturnType<EventReader['readLog']>): LogPage => ({
+    const pageOf = ({ end, ...page }: CategoryRows): LogPage => ({
       ...page,
       cursor: end === 0 ? null : positionOf(end),
     });
@@ -99,9 +91,7 @@ export function openLogReader({
         const beginning = `${streamPrefix}${category}-`;
         return attempt(() => Number(countEvents.get(beginning, endOf(beginning))?.[0] ?? 0n));
       },
-      close: () => {
-        connection.close();
-      },
+      close: () => connection.close(),
     };
   } catch (error) {
     connection.close();

@@ -18,32 +18,11 @@ import { eventsFormat } from '../files/formats.js';
 export const rowsPerQuery = 100;
 
 /** Reads events.db synchronously. Inconsistent rows are StoreDamaged; a read never returns fewer events instead. */
-export interface EventReader {
-  readonly logId: string;
-  /** The version of state.db that the log had noted when it was opened. */
-  readonly stateEnd: number;
-  /** Returns the sequence of the last event, 0 when there is none. */
-  head(): number;
-  /** Reads events of one stream; the name includes the prefix. */
-  readStream(stream: string, from: bigint, limit: number): StoredEvent[];
-  /** Reads events after a sequence from streams with the prefix. `end` is the last sequence read of any stream. */
-  readLog(
-    after: number,
-    limit: number,
-    streamPrefix: string,
-  ): {
-    readonly events: readonly LogEvent[];
-    readonly end: number;
-    readonly atHead: boolean;
-    readonly bytes: number;
-  };
-  /** Records that the log reached this sequence. From then on a shorter log is damaged. */
-  mustHold(sequence: number): void;
-}
+export type EventReader = ReturnType<typeof makeEventReader>;
 
 type NoEvent = readonly [null, null, null, null];
 
-export function makeEventReader(connection: Connection): EventReader {
+export function makeEventReader(connection: Connection) {
   const selectLog = connection.query<readonly [Buffer, bigint]>(
     'SELECT CAST(log_id AS BLOB), state_end FROM log',
   );
@@ -66,18 +45,23 @@ export function makeEventReader(connection: Connection): EventReader {
   mustHold(head());
 
   const [id, noted] = selectLog.get() ?? [];
-  return { logId: String(id), stateEnd: Number(noted ?? 0n), head, readStream, readLog, mustHold };
+  /** The version of state.db that the log had noted when it was opened. */
+  const stateEnd = Number(noted ?? 0n);
+  return { logId: String(id), stateEnd, head, readStream, readLog, mustHold };
 
+  /** Records that the log reached this sequence. From then on a shorter log is damaged. */
   function mustHold(sequence: number): void {
     known = Math.max(known, sequence);
   }
 
+  /** Returns the sequence of the last event, 0 when there is none. */
   function head(): number {
     const last = Number(selectHead.get()?.[0] ?? 0);
     if (last < known) throw damage(eventsFormat, `its last ${known - last} events are missing`);
     return last;
   }
 
+  /** Reads events of one stream; the name includes the prefix. */
   function readStream(stream: string, from: bigint, limit: number): StoredEvent[] {
     if (limit <= 0 || from > BigInt(Number.MAX_SAFE_INTEGER)) return [];
     let rows = selectStream.all(stream, from, limit);
@@ -98,7 +82,8 @@ export function makeEventReader(connection: Connection): EventReader {
     return events;
   }
 
-  function readLog(after: number, limit: number, streamPrefix: string): ReturnType<EventReader['readLog']> {
+  /** Reads events after a sequence from streams with the prefix. `end` is the last sequence read of any stream. */
+  function readLog(after: number, limit: number, streamPrefix: string) {
     const last = head();
     assertInLog(after, last);
     const events: LogEvent[] = [];

@@ -1,7 +1,7 @@
+import { checked } from '../files/failures.js';
 import { join } from 'node:path';
 import type { ReadModelStore, StoredDocument } from '../../../event-sourcing/ports/read-model-store.js';
 import { makeReadModelWriter, outcomesOf, rowsOf } from '../documents/read-model-writer.js';
-import { readErrorOf } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { type LogReader, openLogReader } from './category-reader.js';
 import { openWriter } from '../files/prepare-file.js';
@@ -40,14 +40,10 @@ export function openFeedingStores(options: {
       scan: (collection, options) => answer(() => queries.scan(collection, options)),
     },
     inOneWrite: async (work) => {
-      await answer(() => {
-        connection.execute('BEGIN IMMEDIATE');
-      });
+      await answer(() => connection.execute('BEGIN IMMEDIATE'));
       try {
         await work();
-        await answer(() => {
-          connection.execute('COMMIT');
-        });
+        await answer(() => connection.execute('COMMIT'));
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK');
       }
@@ -62,13 +58,8 @@ export function openFeedingStores(options: {
     return queries.getMany(collection, ids).map(({ document }) => document);
   }
 
-  // The function is `async` only to turn a thrown error into a rejection, as the ports require.
-  // eslint-disable-next-line @typescript-eslint/require-await
-  async function answer<Result>(run: () => Result): Promise<Result> {
-    try {
-      return run();
-    } catch (error) {
-      throw readErrorOf(error, readModelsFormat);
-    }
+  /** Turns a thrown error into a rejection, as the ports require. */
+  function answer<Result>(run: () => Result): Promise<Result> {
+    return new Promise((resolve) => resolve(checked(readModelsFormat, run)));
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../../event-sourcing/ports/domain-event.js';
 import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { type EmbeddedContext, openFile } from '../files/open-file.js';
@@ -50,12 +51,16 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
       const request = [key, expected, json, expiresAt?.getTime() ?? null, clock.now().getTime()] as const;
       return writer.write(request, key.length + (json?.length ?? 0));
     },
-    list: (prefix, { after = '', limit }) =>
-      answer(() =>
+    list: async (prefix, { after = '', limit }) => {
+      const page = await answer(() =>
         queries.records
           .all(laterKey(prefix, after), after, prefix + lastCharacter, clock.now().getTime(), limit)
           .map(decodeStateRow),
-      ),
+      );
+      // As in the scan of read models.
+      if (page.length === limit) await setImmediate();
+      return page;
+    },
     ping: () =>
       answer(() => {
         queries.counter.get();

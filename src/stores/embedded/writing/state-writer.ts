@@ -56,7 +56,8 @@ export function makeStateWriter(
 
   function apply([key, expected, value, expiresAtMs, nowMs]: StateRequest): StateReply {
     const [version, expiresAt] = selectRecord.get(key) ?? [null, null];
-    latestMs = Math.max(latestMs, nowMs);
+    // No maximum: a clock that was ahead for a moment would sweep records that have not expired, until the process ends.
+    latestMs = nowMs;
     const expired = expiresAt !== null && expiresAt <= BigInt(nowMs);
     const current = version === null || expired ? null : String(version);
     if (current !== expected) return null;

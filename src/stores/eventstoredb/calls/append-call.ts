@@ -29,15 +29,11 @@ export async function openAppendCall(
   let cancel = (): void => undefined;
 
   const call: BatchCall = await client.openBatchCall(deps.credentials, (opened) => {
-    cancel = () => {
-      opened.cancel();
-    };
+    cancel = () => opened.cancel();
     opened.on('data', answer);
     opened.on('error', end);
     for (const event of ['end', 'close'] as const) {
-      opened.on(event, () => {
-        end(new Error('the server ended the call of the appends'));
-      });
+      opened.on(event, () => end(new Error('the server ended the call of the appends')));
     }
   });
   return { send, end };
@@ -55,9 +51,7 @@ export async function openAppendCall(
         if (signal.reason instanceof CallTimedOut && answers === answersBefore)
           end(new Error('the call of the appends gave no answer'));
       };
-      const settle = (): void => {
-        signal.removeEventListener('abort', onAbort);
-      };
+      const settle = (): void => signal.removeEventListener('abort', onAbort);
       pending.set(id, {
         resolve: (reply) => {
           settle();

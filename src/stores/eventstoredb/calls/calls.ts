@@ -1,5 +1,4 @@
-import { makeNewestFirst } from '../../../kit/newest-first.js';
-import { makeSemaphore, type Semaphore } from '../../../kit/semaphore.js';
+import { makeNewestFirst, makeSemaphore, type Semaphore } from '../../../kit/semaphore.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 
 /** The calls of one store. Each has a time limit, and none starts after `close`. */

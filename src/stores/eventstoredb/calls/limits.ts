@@ -28,12 +28,8 @@ export function withinLimit<T>(
       reject(reason);
       controller.abort(reason);
     };
-    const onAbort = (): void => {
-      giveUp(new CallAbandoned('the caller cancelled the call'));
-    };
-    const timer = setTimeout(() => {
-      giveUp(new CallTimedOut(`no answer within ${limit.ms} ms`));
-    }, limit.ms);
+    const onAbort = (): void => giveUp(new CallAbandoned('the caller cancelled the call'));
+    const timer = setTimeout(() => giveUp(new CallTimedOut(`no answer within ${limit.ms} ms`)), limit.ms);
     const finish = (): void => {
       clearTimeout(timer);
       limit.signal?.removeEventListener('abort', onAbort);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import {
   type AllStreamRecordedEvent,
   BACKWARDS,
@@ -14,7 +15,7 @@ import {
 } from '@eventstore/db-client';
 import { eventBytes } from '../../../event-sourcing/feeding/read-log.js';
 import type { Client } from '../client.js';
-import type { EventMetadata, JsonObject, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
+import type { EventMetadata, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
 
 /**
  * Begins the type of an unreadable record. No codec knows it, so a view quarantines the stream and reports the position
@@ -35,6 +36,7 @@ export function toStoredEvent(record: RecordedEvent, stream: string): StoredEven
   const { id, revision, created: recordedAt } = record;
   const data: unknown = record.isJson ? record.data : null;
   const metadata: unknown = record.metadata;
+  // The client returns the raw text where it cannot parse JSON.
   if (isJsonObject(data) && isEventMetadata(metadata)) {
     return { id, stream, revision, type: record.type, data, metadata, recordedAt };
   }
@@ -47,11 +49,6 @@ export function toStoredEvent(record: RecordedEvent, stream: string): StoredEven
     metadata: isEventMetadata(metadata) ? metadata : unreadableMetadata,
     recordedAt,
   };
-}
-
-/** The client parses JSON, and returns the raw text when the parse fails. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isEventMetadata(value: unknown): value is EventMetadata {
@@ -114,9 +111,7 @@ interface Resolved<Record> {
 export function makeReads(client: Client, credentials: Credentials): Reads {
   // Only the leader has every acknowledged append for certain. A follower refuses and sends the leader's address.
   const options = { credentials, requiresLeader: true };
-  const heard = (): void => {
-    client.heard();
-  };
+  const heard = (): void => client.heard();
   return {
     stream: async (name, { from, limit, within }, signal) => {
       // The client throws for a number beyond its wire format, and no event has this revision.

@@ -14,14 +14,6 @@ const unreachableRevision = 2n ** 62n;
 const permissionDenied = 7;
 const unauthenticated = 16;
 
-interface VerifiedCalls {
-  /** Returns a call whose connection leads to the log that this process knows. @throws when it cannot be verified */
-  open(): Promise<AppendCall>;
-  /** Ends the call, because nothing comes over its connection. The next append opens another one. */
-  leave(): void;
-  close(): void;
-}
-
 /**
  * Keeps one `BatchAppend` call for all appends of the process. An append is sent only on a call that was verified after
  * it began, and a call ends with its connection. So no append reaches a log that was exchanged meanwhile, and none of
@@ -36,18 +28,18 @@ export function makeVerifiedCalls(
     readonly probed: { readonly name: string; readonly makeEvent: () => NewEvent };
     readonly withinLimit: <T>(run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   },
-): VerifiedCalls {
+) {
   const { guard, probed, withinLimit } = deps;
   let current: Promise<AppendCall> | null = null;
   let closed = false;
 
   return {
-    open: () => (current ??= openVerified()),
+    /** Returns a call whose connection leads to the log that this process knows. @throws when it cannot be verified */
+    open: (): Promise<AppendCall> => (current ??= openVerified()),
+    /** Ends the call, because nothing comes over its connection. The next append opens another one. */
     leave: () => {
       current?.then(
-        (call) => {
-          call.end(new Error('the node is silent'));
-        },
+        (call) => call.end(new Error('the node is silent')),
         () => undefined,
       );
     },

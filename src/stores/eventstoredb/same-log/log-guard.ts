@@ -16,17 +16,7 @@ interface KnownEvent {
 }
 
 /** Checks that the server still has the log that this process knows: src/stores/eventstoredb/README.md#the-same-log. */
-export interface LogGuard {
-  /** Notes the id that this process has read, or has written itself. */
-  identified(logId: string): void;
-  /** Notes an event that was read or whose append was acknowledged. The guard keeps the last one in the log. */
-  holds(event: KnownEvent): void;
-  /** Reads the log's id and the last known event. @throws StoreDamaged; StoreUnavailable while the log may be late */
-  verify(signal: AbortSignal): Promise<void>;
-  /** Reports that a connection may have been lost. Verifies in the background until the log answers. */
-  suspect(): void;
-  stop(): void;
-}
+export type LogGuard = ReturnType<typeof makeLogGuard>;
 
 export function makeLogGuard(deps: {
   readonly reads: Reads;
@@ -39,7 +29,7 @@ export function makeLogGuard(deps: {
   readonly shortLogMs: number;
   /** Receives the damage once. The process must end, because the server has another log. */
   readonly onFatal: (error: StoreDamaged) => void;
-}): LogGuard {
+}) {
   const { reads, clock } = deps;
   const shortLog = makeShortLog({ clock, waitMs: deps.shortLogMs });
   const stopping = new AbortController();
@@ -55,22 +45,24 @@ export function makeLogGuard(deps: {
   let suspectedAgain = false;
 
   return {
-    identified: (id) => {
+    /** Notes the id that this process has read, or has written itself. */
+    identified: (id: string) => {
       logId ??= id;
     },
-    holds: (event) => {
+    /** Notes an event that was read or whose append was acknowledged. The guard keeps the last one in the log. */
+    holds: (event: KnownEvent) => {
       if (last === null || event.position > last.position) last = event;
     },
+    /** Reads the log's id and the last known event. @throws StoreDamaged; StoreUnavailable while the log may be late */
     verify,
+    /** Reports that a connection may have been lost. Verifies in the background until the log answers. */
     suspect: () => {
       suspectedAgain = true;
       // A new object, because a check that began earlier does not settle this suspicion.
       suspicion = { last: suspicion === null ? last : suspicion.last };
       if (!verifying && !stopping.signal.aborted) void verifyUntilAnswered();
     },
-    stop: () => {
-      stopping.abort();
-    },
+    stop: () => stopping.abort(),
   };
 
   async function verifyUntilAnswered(): Promise<void> {

@@ -5,16 +5,6 @@ import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/er
 import { makeShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import { formatPosition } from './positions.js';
 
-interface SameLog {
-  /**
-   * Checks the records, in order, of a read that began at the position.
-   * @throws StoreDamaged when they are of another log than before; StoreUnavailable while the cause may be temporary
-   */
-  check(after: Position | null, records: readonly AllStreamRecordedEvent[]): void;
-  /** Notes a record that the live subscription sent: a later read from its position must find it. */
-  passed(record: AllStreamRecordedEvent): void;
-}
-
 /**
  * Detects a log that an older one replaced. A read from a position begins with the record there. No record means that
  * the log ends before it; another record than this process read there means that the log has diverged.
@@ -24,15 +14,20 @@ export function makeSameLog(deps: {
   readonly clock: Clock;
   readonly shortLogMs: number;
   readonly isOurs: (record: AllStreamRecordedEvent) => boolean;
-}): SameLog {
+}) {
   const { clock, shortLogMs, isOurs } = deps;
   const shortLog = makeShortLog({ clock, waitMs: shortLogMs });
   /** The last record of the previous read, or of the live subscription since. */
   let known: { readonly position: Position; readonly id: string; readonly isOurs: boolean } | null = null;
 
   return {
+    /** Notes a record that the live subscription sent: a later read from its position must find it. */
     passed,
-    check: (after, records) => {
+    /**
+     * Checks the records, in order, of a read that began at the position.
+     * @throws StoreDamaged when they are of another log than before; StoreUnavailable while the cause may be temporary
+     */
+    check: (after: Position | null, records: readonly AllStreamRecordedEvent[]) => {
       const [first] = records;
       if (after !== null) {
         if (first === undefined) throw endsBefore(after);

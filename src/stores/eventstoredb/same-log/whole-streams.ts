@@ -4,63 +4,53 @@ import type { ExpectedRevision } from '../../../event-sourcing/ports/event-store
 import type { Bound, Found, Reads } from '../calls/reads.js';
 import { makeLru } from '../../../kit/lru.js';
 
+/** A stream that was forgotten costs one read more. */
+const streamsMax = 10_000;
+
 /**
  * The streams that this process has seen whole since it last lost a connection. Only while it has none, an operator can
  * change a stream without any trace in the process, whose caches may hold removed events.
  */
-interface SeenWhole {
-  /** Reports that a connection may have been lost. */
-  lost(): void;
-  /** Begins a read of a stream from its start. Returns the function that notes its success. */
-  reading(name: string): () => void;
-  /** Returns whether the stream needs a read before its next append is sent. */
-  isSuspect(name: string): boolean;
-}
-
-/** A stream that was forgotten costs one read more. */
-const streamsMax = 10_000;
-
-export function makeSeenWhole(): SeenWhole {
+export function makeSeenWhole() {
   const seen = makeLru<number>(streamsMax);
   let losses = 0;
   return {
+    /** Reports that a connection may have been lost. */
     lost: () => {
       losses += 1;
       seen.clear();
     },
-    reading: (name) => {
+    /** Begins a read of a stream from its start. Returns the function that notes its success. */
+    reading: (name: string): (() => void) => {
       const before = losses;
       return () => {
         if (losses === before) seen.set(name, 1);
       };
     },
+    /** Returns whether the stream needs a read before its next append is sent. */
     // Before the first loss, a process has seen all that it caches.
-    isSuspect: (name) => losses > 0 && !seen.has(name),
+    isSuspect: (name: string) => losses > 0 && !seen.has(name),
   };
 }
 
 /** The metadata by which an operator or another program removes events from a stream. A soft delete sets `$tb`. */
 const truncating = ['$maxCount', '$maxAge', '$tb'] as const;
 
-export interface WholeStreams {
-  /**
-   * Reads a stream of this service, without its prefix. Empty for an absent stream and after the last event. A read that
-   * did not end has returned at least one event.
-   * @throws StreamDamaged when the server has removed events that the read asks for
-   */
-  read(
-    stream: string,
-    page: { readonly from: bigint; readonly limit: number; readonly within?: Bound },
-    signal: AbortSignal,
-  ): Promise<Found<RecordedEvent>>;
-  /** @throws StreamDamaged when metadata of the stream remove events from it */
-  requireUntruncated(stream: string, from: bigint, signal: AbortSignal): Promise<void>;
-}
+export type WholeStreams = ReturnType<typeof makeWholeStreams>;
 
 /** Makes reads that report removed events instead of returning a shorter history: src/stores/eventstoredb/README.md#whole-streams. */
-export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
+export function makeWholeStreams(reads: Reads, prefix: string) {
   return {
-    read: async (stream, page, signal) => {
+    /**
+     * Reads a stream of this service, without its prefix. Empty for an absent stream and after the last event. A read that
+     * did not end has returned at least one event.
+     * @throws StreamDamaged when the server has removed events that the read asks for
+     */
+    read: async (
+      stream: string,
+      page: { readonly from: bigint; readonly limit: number; readonly within?: Bound },
+      signal: AbortSignal,
+    ): Promise<Found<RecordedEvent>> => {
       const name = `${prefix}${stream}`;
       const found = await reads.stream(name, page, signal).catch((error: unknown) => {
         throw error instanceof StreamDeletedError ? deleted(stream, name) : error;
@@ -76,6 +66,7 @@ export function makeWholeStreams(reads: Reads, prefix: string): WholeStreams {
       if (hole !== -1) throw removed(stream, name, page.from + BigInt(hole));
       return found;
     },
+    /** @throws StreamDamaged when metadata of the stream remove events from it */
     requireUntruncated,
   };
 

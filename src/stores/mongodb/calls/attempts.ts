@@ -1,5 +1,4 @@
-import { makeNewestFirst } from '../../../kit/newest-first.js';
-import { makeSemaphore } from '../../../kit/semaphore.js';
+import { makeNewestFirst, makeSemaphore } from '../../../kit/semaphore.js';
 import { AttemptTimedOut, NotSent } from './failures.js';
 import type { ConnectionLimits } from '../connection-string.js';
 import { type MongoDbLimits, readTryMs } from './limits.js';
@@ -105,9 +104,7 @@ export function makeAttempts({ poolSize, permitWaitMs, silenceMs }: ConnectionLi
 
       gate.run(begin, { urgent }).then(resolve, reject);
       if (isWaiting()) {
-        timer = setTimeout(() => {
-          giveUp(new NotSent('no free connection in time'));
-        }, leftMs());
+        timer = setTimeout(() => giveUp(new NotSent('no free connection in time')), leftMs());
       }
 
       async function begin() {
@@ -120,9 +117,7 @@ export function makeAttempts({ poolSize, permitWaitMs, silenceMs }: ConnectionLi
         timer = setTimeout(() => {
           giveUp(new AttemptTimedOut('no answer in time', { isCut: tryMs < ms }));
           timer = setTimeout(
-            () => {
-              controller.abort(new AttemptTimedOut('no answer in time'));
-            },
+            () => controller.abort(new AttemptTimedOut('no answer in time')),
             Math.max(silenceMs - tryMs, 0),
           );
         }, tryMs);

@@ -31,34 +31,7 @@ export interface Written {
 }
 
 /** The commands that the stores use. Each states its options; none relies on a default of the driver. */
-export interface DatabaseCommands {
-  /** Runs update statements in any order. Each document appears in one statement only. */
-  update(collection: string, updates: readonly UpdateStatement[], attempt: Attempt): Promise<Written>;
-  insert(collection: string, document: Document, attempt: Attempt): Promise<Written>;
-  find(
-    collection: string,
-    filter: Filter<StoredForm>,
-    options: FindOptions,
-    attempt: Attempt,
-  ): Promise<Document[]>;
-  /** Runs a pipeline that yields at most `limit` documents. Null: they exceed one reply, which has at most 16 MiB. */
-  aggregate(
-    collection: string,
-    pipeline: readonly Document[],
-    options: Pick<FindOptions, 'limit'>,
-    attempt: Attempt,
-  ): Promise<Document[] | null>;
-  /** Reads a document linearizably: only the primary that a majority confirms answers. */
-  confirmPrimary(collection: string, attempt: Attempt): Promise<void>;
-  collectionNames(attempt: Attempt): Promise<string[]>;
-  /** Creates the collection when it is missing. */
-  create(collection: string, attempt: Attempt): Promise<void>;
-  /** Creates the indexes that are missing, and waits for them. */
-  createIndexes(collection: string, indexes: readonly IndexDescription[], attempt: Attempt): Promise<void>;
-  drop(collection: string, attempt: Attempt): Promise<void>;
-  /** Runs any other command. */
-  run(command: Document, attempt: Attempt): Promise<Document>;
-}
+export type DatabaseCommands = ReturnType<typeof makeDatabaseCommands>;
 
 /** A stored document; ids are strings. */
 interface StoredForm {
@@ -87,7 +60,7 @@ const bson = { useBigInt64: true, ignoreUndefined: true };
  * Reads and writes are plain commands. Unlike the driver's collection methods, the driver never repeats them, their
  * replies show the result of each statement, and a read of one document costs two thirds of a cursor's time.
  */
-export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCommands {
+export function makeDatabaseCommands(db: Db, limits: MongoDbLimits) {
   // The server ends its work, or its wait for replicas, and reports it, before the client stops waiting for the server.
   const serverMs = (tryMs: number) => Math.ceil(tryMs * 0.9);
   const concern = (tryMs: number) => ({ w: 'majority', j: true, wtimeout: serverMs(tryMs) });
@@ -105,11 +78,20 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
   }
 
   return {
-    update: async (collection, updates, attempt) =>
-      write({ update: collection, updates: [...updates] }, attempt),
-    insert: async (collection, document, attempt) =>
+    /** Runs update statements in any order. Each document appears in one statement only. */
+    update: async (
+      collection: string,
+      updates: readonly UpdateStatement[],
+      attempt: Attempt,
+    ): Promise<Written> => write({ update: collection, updates: [...updates] }, attempt),
+    insert: async (collection: string, document: Document, attempt: Attempt): Promise<Written> =>
       write({ insert: collection, documents: [document] }, attempt),
-    find: async (collection, filter, { limit, ...options }, attempt) => {
+    find: async (
+      collection: string,
+      filter: Filter<StoredForm>,
+      { limit, ...options }: FindOptions,
+      attempt: Attempt,
+    ): Promise<Document[]> => {
       // The server closes a cursor that has returned fewer documents than the batch may have.
       const command = { find: collection, filter, ...options, limit, batchSize: limit + 1, ...readOptions };
       const { cursor } = cursorReply.parse(await run(command, attempt));
@@ -118,7 +100,13 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
       await run({ killCursors: collection, cursors: [cursor.id] }, attempt).catch(() => undefined);
       return readAll(db.collection<StoredForm>(collection), filter, { limit, ...options }, attempt);
     },
-    aggregate: async (collection, pipeline, { limit }, attempt) => {
+    /** Runs a pipeline that yields at most `limit` documents. Null: they exceed one reply, which has at most 16 MiB. */
+    aggregate: async (
+      collection: string,
+      pipeline: readonly Document[],
+      { limit }: Pick<FindOptions, 'limit'>,
+      attempt: Attempt,
+    ): Promise<Document[] | null> => {
       // Without a size of the batch, the server sends 101 documents and keeps the rest for a further command.
       const batch = { pipeline: [...pipeline], cursor: { batchSize: limit + 1 } };
       const { cursor } = cursorReply.parse(
@@ -128,7 +116,8 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
       await run({ killCursors: collection, cursors: [cursor.id] }, attempt).catch(() => undefined);
       return null;
     },
-    confirmPrimary: async (collection, attempt) => {
+    /** Reads a document linearizably: only the primary that a majority confirms answers. */
+    confirmPrimary: async (collection: string, attempt: Attempt) => {
       const filter = { _id: 'primary-check' };
       const readConcern = { level: 'linearizable' };
       await run(
@@ -136,23 +125,26 @@ export function makeDatabaseCommands(db: Db, limits: MongoDbLimits): DatabaseCom
         attempt,
       );
     },
-    collectionNames: async ({ signal }) => {
+    collectionNames: async ({ signal }: Attempt): Promise<string[]> => {
       const listed = await db.listCollections({}, { nameOnly: true, signal }).toArray();
       return listed.map(({ name }) => name);
     },
-    create: async (collection, attempt) => {
+    /** Creates the collection when it is missing. */
+    create: async (collection: string, attempt: Attempt) => {
       await run({ create: collection, writeConcern }, attempt).catch(unlessCode(namespaceExists));
     },
-    createIndexes: async (collection, indexes, attempt) => {
+    /** Creates the indexes that are missing, and waits for them. */
+    createIndexes: async (collection: string, indexes: readonly IndexDescription[], attempt: Attempt) => {
       const { writeConcernError } = await run(
         { createIndexes: collection, indexes: [...indexes], writeConcern: concern(limits.indexMs) },
         attempt,
       );
       if (writeConcernError !== undefined) throw new NoVerdict('the indexes are not on a majority');
     },
-    drop: async (collection, attempt) => {
+    drop: async (collection: string, attempt: Attempt) => {
       await run({ drop: collection, writeConcern }, attempt).catch(unlessCode(namespaceNotFound));
     },
+    /** Runs any other command. */
     run,
   };
 

@@ -1,3 +1,4 @@
+import { isList } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
 import type { Random } from '../../../kit/time/clock.js';
@@ -87,6 +88,3 @@ function decodeValue(value: unknown): JsonValue {
 }
 
 // `Array.isArray` does not narrow a union with readonly arrays.
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}

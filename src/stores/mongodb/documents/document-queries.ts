@@ -35,20 +35,6 @@ const partMax = 100;
 const gatheredPartMax = 20;
 
 /** Reads the documents of one collection, in order of id unless the query names another order. */
-interface DocumentQueries {
-  get(collection: string, id: string): Promise<StoredDocument | null>;
-  getEach(names: readonly DocumentName[]): Promise<readonly (StoredDocument | null)[]>;
-  getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
-  find(collection: string, query: DocumentQuery): Promise<readonly StoredDocument[]>;
-  ids(collection: string, query: IdQuery): Promise<readonly string[]>;
-  getSelected(collection: string, query: SelectingQuery): Promise<SelectedDocuments>;
-  findInOrder(collection: string, query: OrderedQuery): Promise<readonly StoredDocument[]>;
-  scan(
-    collection: string,
-    options: { readonly after?: string; readonly limit: number },
-  ): Promise<readonly StoredDocument[]>;
-}
-
 export function makeDocumentQueries({
   calls,
   commands,
@@ -58,7 +44,7 @@ export function makeDocumentQueries({
   readonly commands: DatabaseCommands;
   /** The collection whose reads keep the process going: no request waits for a permit before them. */
   readonly upkeepOf: string;
-}): DocumentQueries {
+}) {
   const optionsOf = (collection: string): ReadOptions => (collection === upkeepOf ? upkeep : {});
 
   async function query(
@@ -170,11 +156,14 @@ export function makeDocumentQueries({
   }
 
   return {
-    get: async (collection, id) =>
+    get: async (collection: string, id: string): Promise<StoredDocument | null> =>
       collection === upkeepOf ? get(collection, id) : ((await gather([{ collection, id }]))[0] ?? null),
     getEach: gather,
     getMany,
-    find: async (collection, { where, after, descending = false, limit }) =>
+    find: async (
+      collection: string,
+      { where, after, descending = false, limit }: DocumentQuery,
+    ): Promise<readonly StoredDocument[]> =>
       query(
         collection,
         {
@@ -186,7 +175,10 @@ export function makeDocumentQueries({
       ),
     ids: selectIds,
     getSelected,
-    findInOrder: async (collection, { orderBy, after, descending = false, limit }) => {
+    findInOrder: async (
+      collection: string,
+      { orderBy, after, descending = false, limit }: OrderedQuery,
+    ): Promise<readonly StoredDocument[]> => {
       const path = storedPath(orderBy);
       // A comparison with a string matches only strings, so one range of the index holds all requested documents.
       const [from, beyond] = descending ? (['$lte', '$lt'] as const) : (['$gte', '$gt'] as const);
@@ -200,7 +192,10 @@ export function makeDocumentQueries({
       const direction = descending ? -1 : 1;
       return query(collection, filter, { limit, sort: { [path]: direction, _id: direction } });
     },
-    scan: async (collection, { after, limit }) => query(collection, idAfter(after, false), { limit }),
+    scan: async (
+      collection: string,
+      { after, limit }: { readonly after?: string; readonly limit: number },
+    ): Promise<readonly StoredDocument[]> => query(collection, idAfter(after, false), { limit }),
   };
 }
 

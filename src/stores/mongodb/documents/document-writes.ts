@@ -1,8 +1,10 @@
 import { z } from 'zod';
-
 import type { Random } from '../../../kit/time/clock.js';
-import type { DocumentWrite, WriteOutcome } from '../../../event-sourcing/ports/read-model-store.js';
-import { assertDocumentFits } from '../../../event-sourcing/ports/document-size.js';
+import {
+  type DocumentWrite,
+  type WriteOutcome,
+  assertDocumentFits,
+} from '../../../event-sourcing/ports/read-model-store.js';
 import type { Attempt } from '../calls/attempts.js';
 import { encodeBody, makeToken, parseStored } from './body-fields.js';
 import type { Calls, GuardedWrite } from '../calls/calls.js';

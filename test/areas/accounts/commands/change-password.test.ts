@@ -22,7 +22,7 @@ async function given(storeOptions?: Parameters<typeof givenAccount>[0]) {
   const session = { id, ...(await accessOf(id)) };
   const change = (more: object = {}, process: Pick<typeof commands, 'changePassword'> = commands) =>
     process.changePassword(
-      { userId, session, currentPassword: password, newPassword, clientIp: client.clientIp, ...more },
+      { userId, session, currentPassword: password, newPassword, client: client.client, ...more },
       next(),
     );
   const outcome = (more?: object) => outcomeOf(change(more));

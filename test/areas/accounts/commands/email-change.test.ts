@@ -16,7 +16,7 @@ import { mortalAppends } from '../../../support/given/interrupted-stores.js';
 import { logOf, serve, typesOf } from '../../../support/given/log.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const profile = { password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+const profile = { password: 'Correct-Horse-7', client: null, userAgent: null };
 const newAddress = 'Countess@Example.net';
 
 /** Returns commands, users with addresses, and a function that reads the code of every mail. */

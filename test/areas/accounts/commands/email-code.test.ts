@@ -245,11 +245,11 @@ async function givenSlowStore(latencyMs: number) {
   /** Returns the duration of a reply in ms, its text, and the store calls that began before it. */
   const observe = async (work: () => Promise<unknown>) => {
     calls.length = 0;
-    const began = clock.steadyMs?.() ?? 0;
+    const began = clock.steadyMs();
     const answer = work().then(JSON.stringify, (error: unknown) => String(error));
     const observed = answer.then((text) => ({
       text,
-      ms: (clock.steadyMs?.() ?? 0) - began,
+      ms: clock.steadyMs() - began,
       calls: [...calls],
     }));
     return clock.run(observed);

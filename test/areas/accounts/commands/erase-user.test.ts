@@ -18,7 +18,11 @@ import { mortalAppends } from '../../../support/given/interrupted-stores.js';
 import { logOf, typesOf } from '../../../support/given/log.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const profile = { password: 'Correct-Horse-7', clientIp: '192.0.2.1', userAgent: 'Canary/1.0' };
+const profile = {
+  password: 'Correct-Horse-7',
+  client: { ip: '192.0.2.1', known: null },
+  userAgent: 'Canary/1.0',
+};
 
 async function given(wrap?: (store: EventStore) => EventStore) {
   const { next: context, stores, ...commands } = await givenNext(wrap === undefined ? {} : { wrap });
@@ -77,7 +81,7 @@ async function givenAda(wrap?: (store: EventStore) => EventStore) {
     userId: ada.userId,
     epoch: 0,
     methods: ['pwd'],
-    clientIp: null,
+    client: null,
     userAgent: 'Canary/2.0',
   } as const;
   await world.startSession(start, context());

@@ -88,7 +88,7 @@ test('A client waits 1 s after 5 failures, doubling to 15 min, and no other clie
   }
   t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
   t.true((await fail({ ...wrong, email: 'bob@example.com' })) instanceof CommandRejected);
-  await t.notThrowsAsync(login({ ...right, clientIp: '192.0.2.2' }, next()));
+  await t.notThrowsAsync(login({ ...right, client: { ip: '192.0.2.2', known: null } }, next()));
   // After the wait, the right password is accepted and clears the failures.
   stores.clock.advance(900_000);
   await login(right, next());

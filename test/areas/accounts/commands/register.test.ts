@@ -2,7 +2,7 @@ import test from 'ava';
 import { logOf } from '../../../support/given/log.js';
 import { CommandRejected, OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
@@ -15,7 +15,7 @@ import { defaultCapacityBytes, givenCommands } from '../../../support/given/give
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 
 const password = 'Correct-Horse-7';
-const client = { clientIp: '192.0.2.1', userAgent: 'curl/8.5.0' };
+const client = { client: { ip: '192.0.2.1', known: null }, userAgent: 'curl/8.5.0' };
 const input = { email: ' Ada@Example.com', password, nickname: 'Ada', ...client };
 const firstAt = new Date('2026-01-02T03:04:05.000Z');
 
@@ -267,7 +267,7 @@ test('A repetition after a rotation of the keys returns the token that the sessi
       userId: someUserId,
       epoch: 0,
       methods: ['pwd'],
-      clientIp: null,
+      client: null,
       userAgent: null,
     } as const;
     return startSession(session, givenContext(1, firstAt));

@@ -12,7 +12,11 @@ import { outcomeOf } from '../../../support/given/outcome-of.js';
 async function given() {
   const { next: context, ...account } = await givenAccount();
   const { userId, sessionId } = account;
-  return { ...account, context, caller: { userId, sessionId, clientIp: client.clientIp } };
+  return {
+    ...account,
+    context,
+    caller: { userId, sessionId, session: { id: sessionId, epoch: 0 }, client: client.client },
+  };
 }
 
 /** The same with TOTP on. The next code is unused. */
@@ -157,7 +161,7 @@ test('A used code counts as a failure, and nothing counts where no second factor
 test('Of wrong codes from many clients 56 are checked in a day, and the owner passes from a known device', async (t) => {
   const { stores, caller, context, code, recoveryCodes, passSecondFactor, background } = await givenTotp();
   const pass = (clientIp: string, factor: TypedFactor, known: KnownDevice | null = null) =>
-    outcomeOf(passSecondFactor({ ...caller, clientIp, known, factor }, context()));
+    outcomeOf(passSecondFactor({ ...caller, client: { ip: clientIp, known }, factor }, context()));
   const outcomes = [];
   for (let n = 0; n < 60; n += 1) outcomes.push(await pass(`198.51.100.${n}`, { code: otherThan(code()) }));
   t.is(outcomes.filter((one) => one === 'second_factor_refused').length, 56);

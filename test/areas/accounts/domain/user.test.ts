@@ -7,7 +7,7 @@ import {
   type UserState,
 } from '../../../../src/areas/accounts/domain/user/user.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
-import { digest, orderId, otherDigest } from '../../../support/examples/ids.js';
+import { digest, orderId, otherDigest, sessionId } from '../../../support/examples/ids.js';
 import {
   capacityGranted,
   emailVerified,
@@ -169,7 +169,11 @@ const codeUsed: UserEvent = { type: 'RecoveryCodeUsed', data: { digest } };
 const removed: UserEvent = { type: 'TotpRemoved', data: { recovery_codes: 'end' } };
 
 const enrol: UserCommand = { type: 'EnrolTotp', enrolment_id, secret: totpSecret };
-const confirm: UserCommand = { type: 'ConfirmTotp', enrolment_id, step: totpStep, recoveryCodes: [digest] };
+const session = { id: sessionId, epoch: 0 };
+const confirm: UserCommand = {
+  ...{ type: 'ConfirmTotp', enrolment_id, session, step: totpStep },
+  recoveryCodes: [digest],
+};
 const totp = (step: number, enrolment = enrolment_id): UserCommand => ({
   type: 'PassSecondFactor',
   factor: { kind: 'totp', enrolment_id: enrolment, step },
@@ -195,6 +199,9 @@ testDecisions(userAggregate, {
   'An enrolment keeps the secret, and its confirmation turns TOTP on with recovery codes': [
     [[userRegistered], enrol, [totpEnrolled]],
     [[userRegistered, totpEnrolled], confirm, [totpConfirmed, codesIssued]],
+  ],
+  'A confirmation in a session that has ended meanwhile is refused': [
+    [[userRegistered, totpEnrolled, { type: 'SessionsRevoked', data: {} }], confirm, 'session_ended'],
   ],
   'A later enrolment replaces an unconfirmed one': [
     [[userRegistered, totpEnrolled], again, [enrolledAgain]],

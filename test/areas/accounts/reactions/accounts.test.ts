@@ -5,7 +5,7 @@ import { projectAggregate } from '../../../../src/areas/projects/domain/project/
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { endGivenAccesses } from '../../../../src/areas/accounts/commands/erasing.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeVerificationCodes } from '../../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { client, credentials, givenNext } from '../../../support/given/given-account.js';
@@ -43,7 +43,7 @@ test('A code that proves an address is mailed until its fifth attempt, its end o
   const reaction = mailEmailVerifications({
     ...stores,
     ...{ publicUrl: 'https://stowage.example', mails: { add: () => () => Promise.resolve() } },
-    verificationCodes: makeVerificationCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
+    ...makeMailedCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }])),
   });
   for (const [name, attempts] of [
     ['fresh', 0],

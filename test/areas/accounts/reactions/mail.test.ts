@@ -2,13 +2,9 @@ import test, { type ExecutionContext } from 'ava';
 import { loginCodeAggregate } from '../../../../src/areas/accounts/domain/login-code/login-code.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import {
-  makeAddressChangeCodes,
-  makeLoginCodes,
-  makeStrongLoginCodes,
-} from '../../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../../src/keys/codes/login-codes.js';
 import type { MailDeps } from '../../../../src/areas/shared/mail-reaction.js';
 import { mailAddressChanges } from '../../../../src/areas/accounts/commands/email/email-change.js';
 import { mailInvitations } from '../../../../src/areas/projects/commands/invitations.js';
@@ -21,8 +17,8 @@ import type { SmtpServerOptions } from '../../../support/servers/smtp-server.js'
 import { givenMail, type MailScene } from '../../../support/simulation/reactions/mail-scene.js';
 
 const codeKeys = makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]);
-const loginCodes = makeLoginCodes(codeKeys);
-const addressChangeCodes = makeAddressChangeCodes(codeKeys);
+const codes = makeMailedCodes(codeKeys);
+const { loginCodes, addressChangeCodes } = codes;
 
 interface Scene extends MailScene {
   /** @returns the digest that names the stream, and the id of the event */
@@ -37,7 +33,6 @@ interface Issued {
 
 function makeReactions(mailDeps: MailDeps, { handler, sealer, views }: GivenStores) {
   const users = makeUserReader({ views, sealer, usedBytes: () => Promise.resolve(0) });
-  const codes = { loginCodes, strongLoginCodes: makeStrongLoginCodes(codeKeys), addressChangeCodes };
   const deps = { ...mailDeps, handler, sealer, users, ...codes, clock: realClock };
   return [mailLoginCodes(deps), mailAddressChanges(deps), mailInvitations(deps), mailMemberNotices(deps)];
 }

@@ -8,7 +8,7 @@ import { type UserCommand, userAggregate } from '../../../../src/areas/accounts/
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { MailRefused } from '../../../../src/mail/errors.js';
+import { MailRefused } from '../../../../src/mail/mailer.js';
 import { digest, otherUserId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenMails } from '../../../support/given/given-mails.js';

@@ -5,14 +5,14 @@ import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-ev
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { mailSecurityNotices } from '../../../../src/areas/accounts/commands/security-notices.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeAddressRevertCodes } from '../../../../src/keys/codes/login-codes.js';
+import { makeMailedCodes } from '../../../../src/keys/codes/login-codes.js';
 import { digest, otherDigest } from '../../../support/examples/ids.js';
 import { enrolment_id } from '../../../support/examples/user.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import type { ReceivedMail, SmtpServerOptions } from '../../../support/servers/smtp-server.js';
 import { givenMail, type MailScene, publicUrl } from '../../../support/simulation/reactions/mail-scene.js';
 
-const addressRevertCodes = makeAddressRevertCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
+const { addressRevertCodes } = makeMailedCodes(makeKeyring([{ kid: 'c1', key: Buffer.alloc(32, 7) }]));
 const email = 'ada@example.org';
 const newEmail = 'lovelace@example.net';
 const dayMs = 24 * 3_600_000;
@@ -76,7 +76,13 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       session: { id: '019b7d00-0000-7000-8000-0000000000e1', epoch: Infinity },
     },
     enrol: { type: 'EnrolTotp', enrolment_id, secret: await seal('totp_secret', 'a secret') },
-    confirm: { type: 'ConfirmTotp', enrolment_id, step: 1, recoveryCodes: [digest] },
+    confirm: {
+      type: 'ConfirmTotp',
+      enrolment_id,
+      session: { id: enrolment_id, epoch: Infinity },
+      step: 1,
+      recoveryCodes: [digest],
+    },
     passByTotp: { type: 'PassSecondFactor', factor: byTotp(2) },
     passByRecoveryCode: { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } },
     replaceRecoveryCodes: { type: 'ReplaceRecoveryCodes', factor: byTotp(3), recoveryCodes: [otherDigest] },

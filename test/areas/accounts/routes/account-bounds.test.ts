@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.js';
+import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { sessionsMax } from '../../../../src/areas/accounts/commands/signing-in/sessions.js';
@@ -13,6 +14,7 @@ import { storageRequest, textOf } from '../../../support/clients/service-client.
 import { countingReads } from '../../../support/clients/counting-reads.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { answered, sessionOf } from '../../../support/clients/passkey-calls.js';
+import { givenContext } from '../../../support/given/given-stores.js';
 import { codeOf, fieldOf } from '../../../support/given/replies.js';
 import { password, startTestService, type TestService } from '../../../support/servers/http-service.js';
 
@@ -36,17 +38,37 @@ async function start(
     return sessionOf(answer);
   };
   const create = () => service.post('/api/v1/projects', { name: 'Film' }, owner);
-  return { ...service, owner, costOf, signIn, create };
+  const account = await service.commands.findAccount(service.stores.digests.email(credentials.email));
+  const userId = account?.userId ?? '';
+  /** Adds projects, whose ids begin at a number. */
+  const addProjects = async (count: number, from: number, ...events: readonly ProjectEvent[]) => {
+    const { handler, clock } = service.stores;
+    for (let n = from; n < from + count; n += 1)
+      await appendEvents(handler, { aggregate: projectAggregate, id: uuid(n) }, events, clock.now());
+  };
+  /** Starts sessions without the checks of a sign-in. */
+  const addSessions = async (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      const input = { userId, epoch: 0, methods: ['pwd'], client: null, userAgent: null } as const;
+      service.clock.advance(1_000);
+      await service.commands.startSession(input, givenContext(20_000 + n, service.clock.now()));
+    }
+  };
+  return { ...service, owner, userId, costOf, signIn, create, addProjects, addSessions };
 }
 
-test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets and 1,000 projects (F1)', async (t) => {
-  const { post, get, owner, costOf, stores, clock, makeProject } = await start(t);
+const createdBy = (owner_id: string): ProjectEvent => ({
+  type: 'ProjectCreated',
+  data: { name: 'Film', owner_id },
+});
+
+test('GET auth/me, sign-in, upload-url and lists cost the same with 110 assets and 100 projects (F1)', async (t) => {
+  const { post, get, owner, userId, costOf, stores, clock, makeProject, addProjects } = await start(t);
   const project = await makeProject(owner);
   const path = `/api/v1/projects/${project}`;
   const storage_id = idOf(await post(`${path}/storages`, storageRequest('Media'), owner));
   const facts = { name: 'a', object_key: 'a', media_type: 'a/b', size: 1, storage_id };
   const asset = idOf(await post(`${path}/assets`, facts, owner));
-  const userId = textOf(answered(await get('/api/v1/auth/me', owner)), 'id');
   const description = { ...assetDescription, project_id: project, storage_id };
   const addAssets = async (count: number, from: number) => {
     for (let n = from; n < from + count; n += 1) {
@@ -55,14 +77,9 @@ test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets
       await appendEvents(stores.handler, target, [added], clock.now());
     }
   };
-  const join = async (count: number, from: number) => {
-    for (let n = from; n < from + count; n += 1) {
-      const target = { aggregate: projectAggregate, id: uuid(n) };
-      const created = { type: 'ProjectCreated', data: { name: 'Theirs', owner_id: uuid(1) } } as const;
-      const member = { user_id: userId, role: 'viewer', invitation_id: null } as const;
-      const events = [created, { type: 'MemberAdded', data: member } as const];
-      await appendEvents(stores.handler, target, events, clock.now());
-    }
+  const joined: ProjectEvent = {
+    type: 'MemberAdded',
+    data: { user_id: userId, role: 'viewer', invitation_id: null },
   };
   const costs = async () => ({
     me: await costOf(() => get('/api/v1/auth/me', owner)),
@@ -71,18 +88,17 @@ test('GET auth/me, sign-in, upload-url and lists cost the same with 1,000 assets
     signIn: (await costOf(() => post('/api/v1/auth/login', credentials))).calls,
   });
   await addAssets(10, 1_000);
-  await join(10, 2_000);
+  await addProjects(10, 2_000, createdBy(uuid(1)), joined);
   const before = await costs();
   t.true(before.projects.read <= 15, JSON.stringify(before));
-  await addAssets(1_000, 3_000);
-  await join(990, 5_000);
+  await addAssets(100, 3_000);
+  await addProjects(90, 5_000, createdBy(uuid(1)), joined);
   t.deepEqual(await costs(), before);
 });
 
 test('A user owns at most 100 projects, and requests in flight pass the limit once', async (t) => {
-  const { create, ask, owner, costOf, get } = await start(t);
-  const made: string[] = [];
-  for (let n = 0; n < 98; n += 1) made.push(idOf(await create()));
+  const { create, ask, owner, userId, costOf, get, addProjects } = await start(t);
+  await addProjects(98, 1, createdBy(userId));
   const racing = await Promise.all(Array.from({ length: 4 }, create));
   t.true(racing.filter(({ status }) => status === 201).length >= 2);
   t.deepEqual(codeOf(await create()), [409, 'project_limit_reached']);
@@ -91,8 +107,8 @@ test('A user owns at most 100 projects, and requests in flight pass the limit on
   t.is(calls, 2);
   t.true(read <= 250, `${read} documents and ids`);
   const above = racing.filter(({ status }) => status === 201).length - 2;
-  for (const id of made.slice(0, above + 1))
-    await ask(`/api/v1/projects/${id}`, { method: 'DELETE', headers: owner });
+  for (let n = 1; n <= above + 1; n += 1)
+    await ask(`/api/v1/projects/${uuid(n)}`, { method: 'DELETE', headers: owner });
   t.is((await create()).status, 201);
   t.deepEqual(codeOf(await create()), [409, 'project_limit_reached']);
 });
@@ -121,14 +137,11 @@ async function sessionsOf(get: TestService['get'], headers: Bearer) {
 }
 
 test('A sign-in beyond 50 sessions ends the one that was used least recently', async (t) => {
-  const { signIn, owner, get, clock, stores } = await start(t);
+  const { signIn, owner, get, clock, stores, addSessions } = await start(t);
   const ids = async (headers: typeof owner) =>
     (await sessionsOf(get, headers)).map((session) => textOf(session, 'id'));
   const [first = ''] = await ids(owner);
-  for (let n = 1; n < sessionsMax; n += 1) {
-    clock.advance(1_000);
-    await signIn();
-  }
+  await addSessions(sessionsMax - 1);
   t.is((await ids(owner)).length, sessionsMax);
   clock.advance(1_000);
   const newest = await signIn();
@@ -144,10 +157,25 @@ test('A sign-in beyond 50 sessions ends the one that was used least recently', a
   t.true((await ids(one)).length <= sessionsMax);
 });
 
+test('Sessions that a change of password has ended take no place of the kept one', async (t) => {
+  // Given a user with 50 sessions, of which the oldest changes the password
+  const { post, get, owner, clock, addSessions } = await start(t);
+  await addSessions(sessionsMax - 1);
+  const secret = { current_password: password, new_password: 'Better-Horse-8' };
+  t.is((await post('/api/v1/auth/password', secret, owner)).status, 204);
+  t.is((await sessionsOf(get, owner)).length, 1);
+  // When the user signs in elsewhere
+  clock.advance(1_000);
+  const login = { email: 'owner@example.com', password: 'Better-Horse-8' };
+  t.is((await post('/api/v1/auth/login', login)).status, 200);
+  // Then both sessions live
+  t.is((await sessionsOf(get, owner)).length, 2);
+});
+
 test('A sign-in is answered when the session beyond the limit cannot be ended, and the next one ends it', async (t) => {
   // Given a user with 50 sessions, and a store that refuses to end any
   let refuses = true;
-  const { signIn, get, clock, commands } = await start(t, {}, (store) => ({
+  const { signIn, get, clock, commands, addSessions } = await start(t, {}, (store) => ({
     ...store,
     append: async (stream, expected, events) => {
       const ends = events.some(({ type }) => type === 'SessionRevoked');
@@ -156,7 +184,7 @@ test('A sign-in is answered when the session beyond the limit cannot be ended, a
     },
   }));
   const count = async (headers: Bearer) => (await sessionsOf(get, headers)).length;
-  for (let n = 1; n < sessionsMax; n += 1) await signIn();
+  await addSessions(sessionsMax - 1);
   // When the user signs in, then the reply has tokens, and the failure is reported
   clock.advance(1_000);
   t.is(await count(await signIn()), sessionsMax + 1);

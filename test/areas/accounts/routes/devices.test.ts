@@ -125,3 +125,24 @@ test('A code of 100 bits signs in and reauthenticates, and other texts are malfo
     t.is((await from('203.0.113.1', 'email-code/login', { email, code })).status, 400, code);
   }
 });
+
+test('A second factor that is passed again after a change of password leaves the device known', async (t) => {
+  // Given a session with TOTP that has changed the password, so that it alone is kept
+  const { from, post, clock, session, token, passTwoFactor } = await given(t, 1_000);
+  const { secret } = await passTwoFactor(session);
+  clock.advance(60_000);
+  const code = () => totpCode(secret, clock.now());
+  const first = await post(`${auth}/2fa/verify`, { code: code() }, session);
+  const kept = sessionOf(first);
+  const change = { current_password: password, new_password: 'Better-Horse-8' };
+  t.is((await post(`${auth}/password`, change, kept)).status, 204);
+  // When it passes the factor again
+  clock.advance(60_000);
+  const again = await post(`${auth}/2fa/verify`, { code: code() }, kept);
+  t.is(answered(again)['device_token'], token);
+  // Then no attack on the account stops a sign-in from the device
+  for (let index = 0; index < 60; index += 1)
+    await from(`198.51.100.${index}`, 'login', { email, password: 'Wrong-Horse-7' });
+  const known = { email, password: 'Better-Horse-8', device_token: token };
+  t.is((await from('198.51.100.1', 'login', known)).status, 200);
+});

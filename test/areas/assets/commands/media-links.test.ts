@@ -4,8 +4,6 @@ import {
   contentDisposition,
   fileName,
   isShownSafely,
-} from '../../../../src/areas/assets/commands/media/file-name.js';
-import {
   isOfPlaylist,
   makeMediaLinks,
   type LinkedAsset,

@@ -3,7 +3,7 @@ import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.
 import type { AssetEvent } from '../../../../src/areas/assets/domain/asset/events.js';
 import { type AssetFacts, checkAssetFacts } from '../../../../src/areas/assets/domain/asset/changes.js';
 import { assetSizeMax } from '../../../../src/areas/assets/domain/asset/upload.js';
-import { keyRuleOf, widestKeyRule } from '../../../../src/areas/storages/domain/bucket/object-key-rules.js';
+import { keyRuleOf, widestKeyRule } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import { assetDescription as description, assetFacts as facts } from '../../../support/examples/asset.js';
 import { otherProjectId, projectId } from '../../../support/examples/ids.js';
 import { given } from '../../../support/given/given.js';

@@ -33,6 +33,4 @@ const rows: readonly [string, AssetState, typeof video, string | null, 'has' | '
 ];
 
 for (const [title, state, object, claimedBy, expected] of rows)
-  test(title, (t) => {
-    t.is(holdOn(state, object, claimedBy), expected);
-  });
+  test(title, (t) => t.is(holdOn(state, object, claimedBy), expected));

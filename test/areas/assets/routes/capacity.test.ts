@@ -157,7 +157,7 @@ test('While a view lags by more than 15 s, assets, storages and projects are not
   const { project, owner, commands, post, ask } = await startWorld(t);
   const { id, path, add } = await project(owner);
   const asset = await add(1);
-  const [storage] = await commands.storages.ids(id, 1);
+  const [storage] = await commands.storages.ids(id, { limit: 1 });
   const lags = new Map<string, number>();
   commands.viewLags.follow({ lagsMs: () => lags });
   const bucket = { name: 'More', provider: 's3', bucket: 'rivers', region: 'eu-west-1' };

@@ -138,6 +138,7 @@ test('A bucket becomes assets page by page, and a repeated page adds nothing twi
     { cursor: '!' },
     { cursor: Buffer.from([255]).toString('base64url') },
     { cursor: Buffer.from('["a",null,null,0,1]').toString('base64url') },
+    { cursor: Buffer.from(String.raw`["\ud800",null,null,1,1]`).toString('base64url') },
   ]) {
     t.is((await ask(bad)).status, 400, JSON.stringify(bad));
   }

@@ -18,12 +18,9 @@ import { makeSeededRandom } from '../../../support/fakes/clock.js';
 function givenFolder(t: ExecutionContext, size: number) {
   const events = givenAuditEvents(makeSeededRandom(size), size);
   const folder = mkdtempSync(join(tmpdir(), 'stowage-export-'));
-  t.teardown(() => {
-    rmSync(folder, { recursive: true });
-  });
-  const restore = (): void => {
-    writeExport(folder, exportFilesOf(events));
-  };
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const files = exportFilesOf(events);
+  const restore = (): void => writeExport(folder, files);
   restore();
   const path = (kind: 'events' | 'tile', index: number) =>
     tilePath({ kind, level: 0, index, width: Math.min(256, size - index * 256) });

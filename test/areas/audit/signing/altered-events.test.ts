@@ -19,7 +19,7 @@ import { givenWitness, postByFetch } from '../../../support/given/audit-signing.
 
 const copies = ['tiles', 'record', 'folder'] as const;
 type Copy = (typeof copies)[number];
-const size = 700;
+const size = 300;
 
 /** Every set of the three. */
 const combinations = Array.from({ length: 2 ** copies.length }, (_, bits) =>
@@ -40,9 +40,7 @@ async function given(t: ExecutionContext, { at, removed, writesKeys, witnessed =
   const stores = givenAuditStores(1, 1_000);
   const { append, start, eventStore, readModelStore, stateStore } = stores;
   const directory = mkdtempSync(join(tmpdir(), 'stowage-altered-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true });
-  });
+  t.teardown(() => rmSync(directory, { recursive: true }));
   const keyFile = writesKeys ? join(directory, 'keys.json') : null;
   const places = checkpointPaths({ directory: undefined, dataDirectory: directory, keyFile });
   const folders = places.map(makeCheckpointFolder);
@@ -147,6 +145,6 @@ test('An altered event of the last signed page is found before anything is signe
   await append(20);
   await eventually('a contradiction', () => process.audit.status().contradiction !== null);
   t.like(process.audit.status().contradiction, { source: 'page' });
-  t.regex(process.audit.status().contradiction?.what ?? '', /^the event at index 695 is not the one in/);
+  t.regex(process.audit.status().contradiction?.what ?? '', /^the event at index 295 is not the one in/);
   t.deepEqual(notes, []);
 });

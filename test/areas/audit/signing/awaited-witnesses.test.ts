@@ -10,7 +10,7 @@ import { givenWitness, postByFetch, signedAt } from '../../../support/given/audi
 
 /** A log with a witness that answers only while a test lets it. */
 async function given(t: ExecutionContext, seed: number) {
-  const stores = givenAuditStores(seed, 1_000);
+  const stores = givenAuditStores(seed, 10_000);
   const witness = await givenWitness(t);
   let silence: 'none' | 'no answer' | number = 'none';
   const post: PostText = async (url, body) => {
@@ -41,7 +41,7 @@ for (const silence of ['no answer', 502, 429] as const) {
     const begunMs = clock.now().getTime();
     // When a process runs for more than an hour
     const process = start();
-    await eventually('two reports', () => reports.length === 2);
+    await eventually('two reports', () => reports.length >= 2);
     // Then it has signed nothing, and says why
     t.true(clock.now().getTime() - begunMs >= 60 * 60 * 1_000);
     t.deepEqual(reports[0], ['witness.example/w1']);

@@ -15,9 +15,7 @@ import { origin } from '../../../support/given/audit-signing.js';
 
 function given(t: ExecutionContext, choose = outsidePath) {
   const path = mkdtempSync(join(tmpdir(), 'stowage-checkpoints-'));
-  t.teardown(() => {
-    rmSync(path, { recursive: true });
-  });
+  t.teardown(() => rmSync(path, { recursive: true }));
   const folder = makeCheckpointFolder(choose(path));
   const write = (size: number, leaf = 'a'): Promise<void> => {
     const text = checkpointText({ origin, size, root: leafHash(leaf) });

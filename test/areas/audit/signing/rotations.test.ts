@@ -10,7 +10,7 @@ import { origin } from '../../../support/given/audit-signing.js';
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-test('While audit keys are rotated 20 times, each checkpoint verifies under the newest key that an auditor has', async (t) => {
+test('While audit keys are rotated, each checkpoint verifies under the newest key that an auditor has', async (t) => {
   // Given a log that grows, and an auditor who polls
   const { rotation, keyRings, clock: keyClock } = givenKeyRotation(t);
   const { append, start, eventStore, random } = givenAuditStores(20, 500);
@@ -27,7 +27,8 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
   t.teardown(() => auditor.stop());
   await eventually('a checkpoint', () => auditor.last() !== null);
 
-  for (let turn = 0; turn < 20; turn += 1) {
+  // `test/deep` rotates those of a real service twenty times.
+  for (let turn = 0; turn < 6; turn += 1) {
     // When a key is added, the auditor gets it, and the old one is retired without force
     const old = keyRings.audit.active().kid;
     const { kid } = rotation.add('audit');
@@ -49,6 +50,6 @@ test('While audit keys are rotated 20 times, each checkpoint verifies under the 
   const last = auditor.last() ?? '';
   const { problems, sizes } = await auditor.stop();
   t.deepEqual(problems, []);
-  t.true(sizes.length > 5, `${sizes.length} checkpoints`);
+  t.true(sizes.length > 3, `${sizes.length} checkpoints`);
   t.is(last.split('\n').filter((line) => line.startsWith('— ')).length, 1);
 });

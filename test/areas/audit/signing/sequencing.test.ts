@@ -74,32 +74,32 @@ test('A process that goes on from the stored tiles ends in the documents of one 
 test('Processes that write side by side make one tree', async (t) => {
   const given = givenAuditStores(8);
   const processes = [given.start(), given.start(), given.start(), given.start()];
-  await given.append(1_500);
-  for (const process of processes) await atSize(process, 1_500);
+  await given.append(700);
+  for (const process of processes) await atSize(process, 700);
   const root = rootOfEvents(await readWholeLog(given.eventStore));
   for (const process of processes) {
     t.deepEqual(process.sequencer.stored()?.root, root);
     t.is(process.sequencer.problem(), null);
-    t.deepEqual(await process.tree.rootAt(1_500), root);
+    t.deepEqual(await process.tree.rootAt(700), root);
   }
   await Promise.all(processes.map((process) => process.stop()));
 });
 
 test('Tiles that were deleted are written again from the log, also while a process runs', async (t) => {
   const given = givenAuditStores(9);
-  await given.append(3_000);
+  await given.append(1_000);
   const process = given.start();
-  await atSize(process, 3_000);
+  await atSize(process, 1_000);
   const before = await documentsOf(given.readModelStore);
   // When the tiles go, a read of them asks for new ones
   await given.readModelStore.dropCollection(auditCollection);
-  await t.throwsAsync(process.tree.rootAt(3_000), { name: 'StoreUnavailable' });
+  await t.throwsAsync(process.tree.rootAt(1_000), { name: 'StoreUnavailable' });
   // Then the same documents come back, although each read on the way misses a tile
-  await treeRead('the tree can be read', () => process.tree.rootAt(3_000));
+  await treeRead('the tree can be read', () => process.tree.rootAt(1_000));
   await eventually('the tiles are back', async () =>
     isDeepStrictEqual(await documentsOf(given.readModelStore), before),
   );
-  t.deepEqual(process.sequencer.stored()?.root, await process.tree.rootAt(3_000));
+  t.deepEqual(process.sequencer.stored()?.root, await process.tree.rootAt(1_000));
   await process.stop();
 });
 

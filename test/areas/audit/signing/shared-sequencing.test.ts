@@ -231,9 +231,7 @@ test('A process that writes lost tiles again for another one shows no part of th
     },
   };
   const [, second] = start({}, { eventStore: paused, readModelStore: watched });
-  t.teardown(() => {
-    goOn();
-  });
+  t.teardown(() => goOn());
   await showsSigned(second, 600);
   await loseTiles(readModelStore);
   // When it has written the tiles of the first page

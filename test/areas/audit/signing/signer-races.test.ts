@@ -10,7 +10,7 @@ import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.
 test('A process that compared with an older record does not replace the checkpoint that another process signed since', async (t) => {
   // Given a signed log of 10 events that grows to 20
   let clockMs = Date.parse('2026-01-02T03:04:05.000Z');
-  const clock = { now: () => new Date(clockMs) };
+  const clock = { now: () => new Date(clockMs), steadyMs: () => clockMs };
   const stateStore = makeMemoryStateStore({ clock: makeFastClock(1) });
   const log: StoredLog = {
     ...{ logId: 'log-1', restart: null, root: rootOf([]), size: 10, atHead: true },

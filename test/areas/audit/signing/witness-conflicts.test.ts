@@ -23,7 +23,7 @@ async function offer(replies: readonly (readonly [number, string])[], known = 0)
     witnesses: [{ verifier, url: 'https://witness.example' }],
     tree: { consistency: () => Promise.resolve([]) },
     post,
-    clock: { now: () => new Date(nowMs) },
+    clock: { steadyMs: () => nowMs },
   });
   const signed: SignedRecord = {
     ...{ origin: 'log', former_origins: [], size: 60, root: '', note: 'log\n60\nroot\n\n— log AAAAAAA=\n' },

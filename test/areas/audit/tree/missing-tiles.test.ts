@@ -15,8 +15,8 @@ import { makeMemoryReadModelStore } from '../../../support/fakes/memory-read-mod
 import { loseTiles, signedAt, treeRead } from '../../../support/given/audit-signing.js';
 
 /** A log that counts how often a process follows it from its first event. */
-function given(t: ExecutionContext, seed: number) {
-  const stores = givenAuditStores(seed);
+function given(t: ExecutionContext, seed: number, clockFactor?: number) {
+  const stores = givenAuditStores(seed, clockFactor);
   const rebuilds = { count: 0 };
   const eventStore: EventStore = {
     ...stores.eventStore,
@@ -105,7 +105,7 @@ test('A tile that is lost while the log grows changes no root that is signed', a
 
 test('A process that finds a differing tile compares all tiles again after ten minutes, and not before', async (t) => {
   // Given a log of which a stored tile differs
-  const { eventStore, random, rebuilds, readModelStore, start, clock } = given(t, 4);
+  const { eventStore, random, rebuilds, readModelStore, start, clock } = given(t, 4, 400);
   const whole = Array.from({ length: 300 }, (_, place) => makeAuditEvent(random, place));
   await eventStore.append('asset-1', 'no-stream', whole);
   await readModelStore.ensureCollection(auditCollection, []);

@@ -15,7 +15,7 @@ const node = { name: 'edge-1', ip_address: '192.0.2.1' };
 async function given() {
   const stores = await givenStores();
   const commands = givenCommands(stores);
-  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', clientIp: null, userAgent: null };
+  const person = { email: 'ada@example.com', password: 'Correct-Horse-7', client: null, userAgent: null };
   return {
     ...{ stores, ...commands },
     /** Registers Ada, and returns her id. */

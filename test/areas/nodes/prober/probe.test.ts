@@ -43,9 +43,7 @@ const asIs: RequestListener = (request, response) => {
   response.writeHead(Number(request.url?.slice('/status/'.length)), { location: 'http://192.0.2.1/' }).end();
 };
 
-test('A probe waits 3 s for a node', (t) => {
-  t.is(probeMs, 3_000);
-});
+test('A probe waits 3 s for a node', (t) => t.is(probeMs, 3_000));
 
 test('A node that accepts a connection answers a tcp probe, and one that refuses it does not', async (t) => {
   const { port, open } = await listen(t, makeMute());
@@ -111,9 +109,7 @@ const mute: readonly [string, string, () => Server][] = [
       createTcpServer((socket) => {
         socket.resume();
         const timer = setInterval(() => socket.write('HTTP/1.1 200 OK\r\nx: x'.slice(0, 1)), 5);
-        socket.once('close', () => {
-          clearInterval(timer);
-        });
+        socket.once('close', () => clearInterval(timer));
       }),
   ],
 ];
@@ -135,9 +131,7 @@ for (const [what, reply] of broken) {
   test(`A node that ${what} fails an http probe`, async (t) => {
     const { port, open } = await listen(
       t,
-      createTcpServer((socket) => {
-        socket.once('data', () => socket.end(reply));
-      }),
+      createTcpServer((socket) => socket.once('data', () => socket.end(reply))),
     );
     t.false(await probeOf(`http:${port}/`)('127.0.0.1', never));
     await allClosed(open);
@@ -147,9 +141,7 @@ for (const [what, reply] of broken) {
 test('A probe reads no body: an endless one ends with the head', async (t) => {
   const { port, open } = await listen(
     t,
-    createServer((_, response) => {
-      response.writeHead(200).write('x'.repeat(1_000_000));
-    }),
+    createServer((_, response) => response.writeHead(200).write('x'.repeat(1_000_000))),
   );
   t.true(await probeOf(`http:${port}/`)('127.0.0.1', never));
   await allClosed(open);

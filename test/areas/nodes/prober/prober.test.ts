@@ -8,9 +8,6 @@ import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
-/** The step of the simulated clock. */
-const stepMs = 100;
-
 /** Processes with probers over the same stores. The nodes are simulated; all other parts are real. */
 async function given(
   count: number,
@@ -44,17 +41,13 @@ async function given(
     return isOk(address);
   };
   const newContext = () => givenContext((n += 1), clock.now(), `system:${proberName}`);
-  const onRetry = (...[, error]: [string, unknown]): void => {
-    errors.push(error);
-  };
+  const onRetry = (...[, error]: [string, unknown]) => errors.push(error);
   const join = (id: string) => {
     const own = stores.anotherProcess();
     const { nodes, reportNodeCheck } = givenCommands(own);
     const lease = makeLease({
       ...{ id, keyOf: () => 'task/prober', stateStore: own.stateStore, clock },
-      onRetry: (error) => {
-        onRetry(proberName, error);
-      },
+      onRetry: (error) => onRetry(proberName, error),
     });
     const prober = startProber({
       ...{ nodes, reportNodeCheck, probe, lease, clock, newContext, onRetry },
@@ -63,7 +56,7 @@ async function given(
     const leave = async (): Promise<void> => {
       const left = lease.stop();
       prober.end();
-      await run(Promise.all([left, prober.done]));
+      await clock.run(Promise.all([left, prober.done]));
     };
     return { leave, feeds: () => lease.isOwner() };
   };
@@ -75,33 +68,13 @@ async function given(
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await add(index));
   return {
-    ...{ clock, stores, commands, ids, seen, late, errors, join, advance },
+    ...{ clock, stores, commands, ids, seen, late, errors, join },
+    advance: (ms: number) => clock.advance(ms),
     open: () => open,
     openMax: () => openMax,
     probes: () => begun,
     checks: () => stores.stateStore.list(nodeCheckPrefix, { limit: 1_000 }),
   };
-
-  /** Waits until no more probes begin. `bottleneck` uses timers of Node, which the simulated clock does not move. */
-  async function timers(): Promise<void> {
-    for (let before = -1; before !== begun;) {
-      before = begun;
-      await new Promise((resolve) => setTimeout(resolve, 4));
-    }
-  }
-
-  async function advance(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += stepMs) {
-      await clock.advance(stepMs);
-      await timers();
-    }
-  }
-
-  async function run(work: Promise<unknown>): Promise<void> {
-    const ended = work.then(() => true);
-    const step = (): Promise<boolean> => advance(stepMs).then(() => false);
-    while (!(await Promise.race([ended, step()])));
-  }
 }
 
 /** Returns the times between the probes of each node. */
@@ -145,11 +118,11 @@ test('Another process takes the probes over, and a node waits at most 45 s', asy
 });
 
 test('At most 50 probes are under way, each node has one, and the log reports once that turns are late', async (t) => {
-  const { join, advance, seen, late, openMax } = await given(400, { nodeMs: 3_000, isOk: () => false });
+  const { join, advance, seen, late, openMax } = await given(240, { nodeMs: 3_000, isOk: () => false });
   const { leave } = join('one');
-  await advance(80_000);
+  await advance(60_000);
   t.is(openMax(), 50);
-  t.is(seen.size, 400, 'late nodes have their turn too');
+  t.is(seen.size, 240, 'late nodes have their turn too');
   t.true(Math.min(...gapsOf(seen)) >= 3_000, 'probes of a node do not overlap');
   t.is(late.length, 1);
   t.true((late[0] ?? 0) > 0);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { makeCheckAgentSecret } from '../../../../src/http/access/credentials.js';
+import { makeCheckAgentSecret } from '../../../../src/http/access/authenticate.js';
 import { HttpError } from '../../../../src/http/replies/error-codes.js';
 import { makeAgentSecrets } from '../../../../src/keys/codes/agent-secrets.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';

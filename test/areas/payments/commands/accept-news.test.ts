@@ -2,7 +2,7 @@ import test from 'ava';
 import { makeAcceptCallback } from '../../../../src/areas/payments/commands/callbacks/callbacks.js';
 import { makeAcceptNews } from '../../../../src/areas/payments/commands/callbacks/news.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import type { PaymentFact, PaymentNotification } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId } from '../../../support/examples/ids.js';
 import { settableClock } from '../../../support/fakes/settable-clock.js';

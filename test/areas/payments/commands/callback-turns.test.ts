@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makeCallbackTurns } from '../../../../src/areas/payments/commands/callbacks/callback-turns.js';
-import { makePace } from '../../../../src/kit/pace.js';
+import { makePace } from '../../../../src/kit/read-in-turns.js';
 
 /** Given turns whose pauses the test ends, and a clock that it moves. */
 function given() {
@@ -8,14 +8,9 @@ function given() {
   const pauses: (() => void)[] = [];
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const turns = makeCallbackTurns({
-    clock: { now: () => new Date(0), steadyMs: () => nowMs },
-    pace: makePace((next) => {
-      setImmediate(next);
-    }),
-    pause: () =>
-      new Promise((resolve) => {
-        pauses.push(resolve);
-      }),
+    clock: { steadyMs: () => nowMs },
+    pace: makePace((next) => setImmediate(next)),
+    pause: () => new Promise((resolve) => pauses.push(resolve)),
   });
   const begun: string[] = [];
   return {

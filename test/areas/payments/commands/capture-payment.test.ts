@@ -1,6 +1,6 @@
 import test from 'ava';
 import { makePaymentReports } from '../../../../src/areas/payments/commands/callbacks/reports.js';
-import { orderNumber, reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber, reportKeyOf } from '../../../../src/areas/payments/domain/payment.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
 import {
   orderAggregate,
@@ -187,9 +187,7 @@ const over: Readonly<Record<string, (given: Given) => unknown>> = {
     await report({ kind: 'refund', refund_id: 'r1', status: 'succeeded', amount: 999, currency: 'USD' });
   },
   'An order in review': ({ report }) => report({ ...paid, amount: 1 }),
-  'An order whose time is over': ({ clock }) => {
-    clock.advance(orderLifeMs);
-  },
+  'An order whose time is over': ({ clock }) => clock.advance(orderLifeMs),
 };
 for (const [title, end] of Object.entries(over)) {
   test(`${title} takes no money`, async (t) => {

@@ -16,7 +16,6 @@ const ofFacts = fulfilOrders(never).types;
 const ofGrants = checkCapacityGrants(never).types;
 const ofEntitlements = checkEntitlementGrants(never).types;
 const reports = fulfilmentStories['paid and refunded'] ?? [];
-const lostThenWon = fulfilmentStories['paid, lost in a dispute and won'] ?? [];
 
 test('The model finds the grant of a refunded order when no reaction follows the grants', (t) => {
   const model = fulfilmentModel({ reports, crashes: 1, followed: [ofFacts] });
@@ -25,17 +24,12 @@ test('The model finds the grant of a refunded order when no reaction follows the
   t.deepEqual(problem?.actions.slice(-2), ['process 1 appends: grant', 'process 1 crashes']);
 });
 
-test('The model finds the missing grant of a dispute that is won when no reaction follows the grants', (t) => {
-  const model = fulfilmentModel({ reports: lostThenWon, crashes: 1, followed: [ofFacts] });
-  const { problem } = exploreInterleavings(model, { statesMax: 20_000 });
-  t.is(problem?.text, 'the grant is due and not held');
-});
-
-test('The grant agrees with the facts after every interleaving of two processes, a refund and a crash', (t) => {
-  const model = fulfilmentModel({ reports, crashes: 1, followed: [ofFacts, ofGrants] });
-  const { problem, ends } = exploreInterleavings(model, { statesMax: 50_000 });
+// `test/deep` explores all stories with crashes.
+test('The grant agrees with the facts after every interleaving of two processes and a refund', (t) => {
+  const model = fulfilmentModel({ reports, crashes: 0, followed: [ofFacts, ofGrants] });
+  const { problem, ends } = exploreInterleavings(model, { statesMax: 20_000 });
   t.is(problem, null);
-  t.true(ends > 10);
+  t.true(ends > 5);
 });
 
 test('Each event that gives or takes the grant of an order is an event that a reaction follows', (t) => {

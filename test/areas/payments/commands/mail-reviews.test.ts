@@ -1,7 +1,6 @@
 import test from 'ava';
 import { makeMailReviews } from '../../../../src/areas/payments/commands/deciding/mail-reviews.js';
-import { MailNotSent } from '../../../../src/mail/errors.js';
-import type { OutgoingMail } from '../../../../src/mail/mailer.js';
+import { MailNotSent, type OutgoingMail } from '../../../../src/mail/mailer.js';
 import type { WaitingPayment } from '../../../../src/areas/payments/commands/deciding/payment-reviews.js';
 import { givenMails } from '../../../support/given/given-mails.js';
 import { givenStores } from '../../../support/given/given-stores.js';

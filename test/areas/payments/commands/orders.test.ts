@@ -1,7 +1,7 @@
 import test from 'ava';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { PaymentCommands } from '../../../../src/areas/payments/commands/index.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { expireOrders } from '../../../../src/areas/payments/commands/buying/placing.js';
 import { givenReactions } from '../../../support/kernel/reactions.js';

@@ -1,11 +1,11 @@
 import test from 'ava';
-import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import type { AnyReaction, ReactionEvent } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   reportKeyOf,
   ownStreamId,
   reportName,
   transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
+} from '../../../../src/areas/payments/domain/payment.js';
 import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
 import { orderAggregate, reportsMax } from '../../../../src/areas/payments/domain/order/order.js';
 import type { TransactionEvent } from '../../../../src/areas/payments/domain/transaction/events.js';
@@ -17,11 +17,10 @@ import {
   applyReports,
   makePaymentReports,
 } from '../../../../src/areas/payments/commands/callbacks/reports.js';
-import type { ReactionEvent } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import { givenContext } from '../../../support/given/given-stores.js';
+import { givenContext, type GivenStores } from '../../../support/given/given-stores.js';
 import { digest } from '../../../support/examples/ids.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import {
@@ -32,7 +31,6 @@ import {
   refunded,
   told,
 } from '../../../support/given/given-payments.js';
-import type { GivenStores } from '../../../support/given/given-stores.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 import { pluck } from '../../../support/given/pluck.js';
 

@@ -1,11 +1,13 @@
+import { askForRefunds } from '../../../../src/areas/payments/commands/deciding/refunding.js';
+import { eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import test from 'ava';
 import { makeReconcileDaily } from '../../../../src/areas/payments/commands/callbacks/reconcile-daily.js';
 import {
   type ReconcilePayments,
-  makeReconcilePayments,
+  makeReconciling,
 } from '../../../../src/areas/payments/commands/callbacks/reconciling.js';
 import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkout/checkout.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { PlatformError } from '../../../../src/areas/payments/domain/platform-error.js';
 import type { PaymentMaker, QueriedPayment } from '../../../../src/areas/payments/platforms/payment-maker.js';
@@ -31,7 +33,8 @@ async function givenOrders(
   query: (n: number) => QueriedPayment,
   queryRefund: () => QueriedPayment = fails,
 ) {
-  const { handler } = await givenStores();
+  const { handler, eventStore } = await givenStores();
+  const clock = settableClock(time);
   const ids = Array.from({ length: count }, (_, n) => idOf(n));
   const accepted: string[] = [];
   const maker: PaymentMaker = {
@@ -41,7 +44,7 @@ async function givenOrders(
       query: async (number) => Promise.resolve(query(ids.findIndex((id) => orderNumber(id) === number))),
     },
   };
-  const reconcile = makeReconcilePayments({
+  const { reconcilePayments, reconcileRefund } = makeReconciling({
     handler,
     paymentMakers: new Map([['wechatpay', maker]]),
     orders: partial({
@@ -53,7 +56,7 @@ async function givenOrders(
             .map((id) => partial({ id, provider: 'wechatpay', status: 'created' })),
         ),
     }),
-    clock: settableClock(time),
+    clock,
     onFailure: () => undefined,
     acceptNews: async (_provider, { key }) => {
       accepted.push(key);
@@ -63,8 +66,11 @@ async function givenOrders(
   return {
     accepted,
     handler,
+    eventStore,
+    clock,
     reconcile: (after: string | null = null) =>
-      reconcile({ provider: 'wechatpay', ...period, after }, context()),
+      reconcilePayments({ provider: 'wechatpay', ...period, after }, context()),
+    reconcileRefund,
   };
 }
 
@@ -136,6 +142,51 @@ test('A refund that the platform fails to tell does not hide the state of its or
   );
   t.deepEqual(await reconcile(), { asked: 1, reported: 1, failed: [idOf(0)], next: null });
   t.deepEqual(accepted, ['order 0']);
+});
+
+test('The platform is asked for a refund whose end it has not reported within a day, however old the order is', async (t) => {
+  const told: QueriedPayment = {
+    kind: 'reported',
+    report: { key: 'its refund', isOurs: true, notifications: [], digest },
+  };
+  for (const answer of [() => told, isAway]) {
+    // Given a refund that the service asked for
+    const { handler, eventStore, clock, reconcileRefund, accepted } = await givenOrders(1, reported, answer);
+    const money = { amount: 300, currency: 'USD' };
+    const target = { aggregate: orderAggregate, id: idOf(0) };
+    await placeOrderAs({ handler }, idOf(0), givenContext(10, time), { provider: 'wechatpay', ...money });
+    const asked = {
+      ...({ refund: idOf(50), provider: 'wechatpay', transaction_id: 't1', ...money } as const),
+      ...{ project_id: null, note: sealedExample('note'), note_of: null, note_digest: digest },
+    };
+    const ask = { type: 'AskRefund', refund: asked, remaining: () => 300 } as const;
+    await handler.handle(checkoutAggregate.at(idOf(0)), ask, givenContext(11, time));
+    const reaction = askForRefunds({ clock, reconcileRefund });
+    const [stored] = await eventStore.read(`checkout-${idOf(0)}`);
+    const event = eventFor(reaction, partial({ ...stored, position: '1' })) as Parameters<
+      typeof reaction.asks
+    >[0];
+    // When a day has passed without a report, then the service asks
+    const { recordedAt } = event;
+    clock.advance(recordedAt.getTime() - clock.now().getTime());
+    const notBefore = new Date(recordedAt.getTime() + 86_400_000);
+    t.deepEqual(await reaction.asks(event), { notBefore });
+    clock.advance(86_400_000);
+    t.is(await reaction.asks(event), 'yes');
+    const outcome = await outcomeOf(reaction.conclude(event, context(), undefined));
+    t.is(outcome, answer === isAway ? 'platform_unavailable' : 'passed');
+    t.deepEqual(accepted, answer === isAway ? ['order 0'] : ['its refund', 'order 0']);
+    // And when the report has come, it does not
+    const facts = [
+      { kind: 'paid', ...money } as const,
+      { kind: 'refund', refund_id: idOf(50), status: 'succeeded', ...money } as const,
+    ];
+    const reports = facts.map((fact, index) =>
+      aReport(fact, { provider: 'wechatpay', callback: `wechatpay-${index}` }),
+    );
+    await handler.handle(target, { type: 'Report', reports }, givenContext(12, time));
+    t.is(await reaction.asks(event), 'no');
+  }
 });
 
 test('A refund of a payment that was never reported does not hide that the payment is lost', async (t) => {

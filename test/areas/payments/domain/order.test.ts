@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { OrderEvent } from '../../../../src/areas/payments/domain/order/events.js';
-import { orderNumber, parseOrderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
-import { evolve } from '../../../../src/areas/payments/domain/order/fold.js';
+import { orderNumber, parseOrderNumber } from '../../../../src/areas/payments/domain/payment.js';
+import { evolve, isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/fold.js';
 import {
   orderAggregate,
   type OrderCommand,
@@ -12,7 +12,6 @@ import {
   type ReportedFact,
   reportsMax,
 } from '../../../../src/areas/payments/domain/order/order.js';
-import { isOpenStatus, orderStatusSchema } from '../../../../src/areas/payments/domain/order/fold.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { digest, orderId, userId } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';

@@ -12,6 +12,8 @@ test('A price that a platform cannot charge has a reason, and any other has none
     ['stripe', 12_345, 'BHD', /in tens/],
     ['stripe', 12_345, 'KWD', /in tens/],
     ['stripe', 999, 'JPY', null],
+    ['stripe', 1_200, 'MGA', null],
+    ['stripe', 1_234, 'MGA', /whole MGA/],
     ['paypal', 999, 'USD', null],
     ['paypal', 999, 'JPY', null],
     ['paypal', 12_345, 'BHD', /does not charge BHD/],

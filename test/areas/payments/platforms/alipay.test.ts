@@ -6,9 +6,10 @@ import {
 } from '../../../../src/areas/payments/platforms/alipay/alipay-callbacks.js';
 import { alipayMessages } from './messages/messages-alipay.js';
 import { arrivesAt, merchant, nothing, unreadable } from './messages/messages.js';
+import { rsaKeys } from '../../../support/fakes/rsa-keys.js';
 import { readVectors, verifiedBy, providerOf, factsBy, digestCovers } from './vectors/vectors.js';
 
-const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const pair = rsaKeys('ours');
 const alipay = providerOf('alipay', verifyAlipay({ ...merchant.alipay, publicKeys: [pair.publicKey] }));
 const fields = { ...alipayMessages[0]?.message } as Readonly<Record<string, string>>;
 

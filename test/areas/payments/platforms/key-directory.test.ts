@@ -62,9 +62,7 @@ test('An invalid file is reported once, and the current keys stay in use', (t) =
   t.is(reports.length, 1);
   t.true(reports[0]?.includes('one.pem'));
   renameSync(path, `${path}-away`);
-  t.teardown(() => {
-    rmSync(`${path}-away`, { recursive: true });
-  });
+  t.teardown(() => rmSync(`${path}-away`, { recursive: true }));
   t.not(keys(certificateSerial, later(33)), null);
   t.true(reports[1]?.includes('ENOENT'));
 });

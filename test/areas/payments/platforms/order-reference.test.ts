@@ -1,6 +1,6 @@
 import test from 'ava';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import { orderReference } from '../../../../src/areas/payments/platforms/calls/parsing.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 

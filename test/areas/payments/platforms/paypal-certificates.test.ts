@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
 import {
-  makeOutgoingHttp,
   OutgoingError,
   type OutgoingHttp,
   type OutgoingReply,
@@ -16,6 +15,7 @@ import {
 } from '../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
 import { arrivesAt } from './messages/messages.js';
 import { givenKeyDirectory, readVectors } from './vectors/vectors.js';
+import { makePatientHttp } from '../../../support/clients/patient-http.js';
 
 const { certificates } = readVectors('paypal');
 const pem = (name: string): string => certificates[name] ?? '';
@@ -155,11 +155,9 @@ async function givenServer(t: ExecutionContext, body: string): Promise<OutgoingH
   const server = createServer((_request, response) => response.end(body));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-  });
+  t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const guarded = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
+  const guarded = makePatientHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
   return (request) =>
     guarded({ ...request, url: request.url.replace('https://api.paypal.com', `http://127.0.0.1:${port}`) });
 }
@@ -172,11 +170,9 @@ test('The real guard reads a certificate and cuts off an endless one', async (t)
     (await makeFetchedCertificates({ environment: 'live', http: endless })(address, arrivesAt)).kind,
     'unknown',
   );
-  const forbidden = makeOutgoingHttp({
+  const forbidden = makePatientHttp({
     isAllowed: makeAllowedAddress([]),
-    lookup: (_hostname, callback) => {
-      callback(null, [{ address: '127.0.0.1', family: 4 }]);
-    },
+    lookup: (_hostname, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   });
   t.like(await makeFetchedCertificates({ environment: 'live', http: forbidden })(address, arrivesAt), {
     kind: 'unavailable',

@@ -1,15 +1,16 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import type { FoundCertificates } from '../../../../src/areas/payments/platforms/paypal/paypal-certificates.js';
 import { verifyPayPal } from '../../../../src/areas/payments/platforms/paypal/paypal.js';
 import { paypalMessages } from './messages/messages-paypal.js';
 import { arrivesAt, merchant, order, otherOrder, unreadable } from './messages/messages.js';
 import { verifiedBy, providerOf, factsBy } from './vectors/vectors.js';
+import { rsaKeys } from '../../../support/fakes/rsa-keys.js';
 import { pluck } from '../../../support/given/pluck.js';
 
-const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const pair = rsaKeys('ours');
 const found: FoundCertificates = { kind: 'found', keys: [pair.publicKey] };
 const providerWith = (certificates: () => Promise<FoundCertificates>) =>
   providerOf('paypal', verifyPayPal({ ...merchant.paypal, certificates }));

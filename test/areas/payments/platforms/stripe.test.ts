@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import { verifyStripe } from '../../../../src/areas/payments/platforms/stripe/stripe.js';
 import { stripeMessages } from './messages/messages-stripe.js';
 import { arrivesAt, order, secrets, unreadable } from './messages/messages.js';

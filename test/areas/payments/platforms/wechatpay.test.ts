@@ -1,12 +1,13 @@
-import { createCipheriv, generateKeyPairSync, sign } from 'node:crypto';
+import { createCipheriv, sign } from 'node:crypto';
 import test from 'ava';
 import type { WechatPayKeys } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-client.js';
 import { verifyWechatPay } from '../../../../src/areas/payments/platforms/wechatpay/wechatpay-callbacks.js';
 import { wechatpayMessages } from './messages/messages-wechatpay.js';
 import { arrivesAt, merchant, order, otherOrder, secrets, unreadable } from './messages/messages.js';
+import { rsaKeys } from '../../../support/fakes/rsa-keys.js';
 import { verifiedBy, providerOf, factsBy, digestCovers } from './vectors/vectors.js';
 
-const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+const pair = rsaKeys('ours');
 const serial = 'PUB_KEY_ID_1';
 const apiV3Key = Buffer.from(secrets.wechatpayApiV3Key);
 const keysOf: WechatPayKeys = (name) =>
@@ -45,11 +46,12 @@ function callback(body: string | Buffer, time = Math.floor(arrivesAt.getTime() /
 const withResource = (resource: unknown) => callback(JSON.stringify({ ...payment?.message, resource }));
 const clear = JSON.stringify(payment?.resource);
 
-test('A sealed resource with any changed bit is not accepted', async (t) => {
+test('A sealed resource with a changed bit is not accepted', async (t) => {
   const sealed = seal(clear);
   const bytes = Buffer.from(sealed.ciphertext, 'base64');
   t.is((await wechatpay.verify(withResource(sealed))).kind, 'verified');
-  for (let place = 0; place < bytes.length; place += 1) {
+  // Given a change in each seventh byte, and in each one of the tag
+  for (let place = 0; place < bytes.length; place += place < bytes.length - 16 ? 7 : 1) {
     const changed = Buffer.from(bytes);
     changed.writeUInt8(changed.readUInt8(place) ^ (1 << (place % 8)), place);
     const altered = withResource({ ...sealed, ciphertext: changed.toString('base64') });

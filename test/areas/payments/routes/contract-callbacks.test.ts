@@ -1,6 +1,6 @@
 /* The sentences of the contract on payment callbacks: 1, 4.7, 4.8, 5 and 6. */
 import test, { type ExecutionContext } from 'ava';
-import { startContract } from '../../../support/contract/scene.js';
+import { documentOf, startContract } from '../../../support/contract/scene.js';
 import { names } from '../../../support/contract/sentences.js';
 import { signed } from '../../../support/fakes/test-payment-provider.js';
 
@@ -69,11 +69,10 @@ test(names('4.7', 'Path: `provider` string, required.'), async (t) => {
 });
 
 test(names('4.7', 'Body: JSON object with no declared fields.'), async (t) => {
-  const { order, get, callback } = await givenOrder(t);
-  const { paths } = (await get('/openapi.json')).json as {
-    paths: Record<string, { post: { requestBody: { content: Record<string, { schema: object }> } } }>;
-  };
-  const { schema } = paths[`${path}/{provider}`]?.post.requestBody.content['application/json'] ?? {};
+  const { order, routes, callback } = await givenOrder(t);
+  const { requestBody } = documentOf(routes, 'Payments').paths[`${path}/{provider}`]?.['post'] ?? {};
+  const { content } = requestBody as { content: Record<string, { schema: object }> };
+  const { schema } = content['application/json'] ?? {};
   t.like(schema, { type: 'object' });
   t.false('properties' in (schema ?? {}));
   // A field that the platform adds later is no reason to refuse the callback

@@ -180,9 +180,7 @@ for (const name of paymentProvider.options) {
     const hanging: (() => void)[] = [];
     const hangs = () =>
       new Promise<never>((_resolve, reject) => {
-        hanging.push(() => {
-          reject(new StoreUnavailable('too late'));
-        });
+        hanging.push(() => reject(new StoreUnavailable('too late')));
       });
     const endHanging = (): void => {
       ends.clear();

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import { makeDismissing } from '../../../../src/areas/payments/commands/deciding/resolving.js';
-import { reportKeyOf } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { reportKeyOf } from '../../../../src/areas/payments/domain/payment.js';
 import { registerPaymentMetrics } from '../../../../src/observing/metrics.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';

@@ -95,7 +95,13 @@ test('While a refund has no answer, its payment has no other refund, and any ope
   t.like(made.json, { id, amount: 400 });
   t.like(maker.refunds, [{ idempotencyKey: id }]);
   t.is((await events()).length, 2);
-  t.is((await refund({ amount: 100 })).status, 201);
+  // And a repetition that comes after the answer asks the platform nothing, which may have forgotten the key
+  const forgetful = maker.refunds.length;
+  maker.failNext(new PlatformError('outcome_unknown', 'connection_timeout'));
+  t.deepEqual((await refund({ repeats: id })).json, made.json);
+  t.is(maker.refunds.length, forgetful);
+  t.is((await refund({ amount: 100 })).status, 503);
+  t.is(codeOf(await refund({ amount: 100 })), 'conflict');
   t.is(codeOf(await refund({ repeats: '0196a000-0000-7000-8000-000000000001' })), 'conflict');
 });
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
@@ -9,7 +9,7 @@ import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/invi
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
+import { dataKeyRecord } from '../../../../src/keys/sealing/envelope.js';
 import { erased } from '../../../../src/keys/sealing/sealer.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
 import { digest, otherUserId, userId } from '../../../support/examples/ids.js';
@@ -47,7 +47,7 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
     log: async () => (await stores.eventStore.readAll({ after: null, limit: 500 })).events,
     /** Registers bob@example.com. */
     registerBob: async () => {
-      const client = { clientIp: null, userAgent: null };
+      const client = { client: null, userAgent: null };
       const { user } = await commands.register(
         { email: 'bob@example.com', password, ...client },
         givenContext(50, at),

@@ -4,7 +4,8 @@ import {
   type ExistingProject,
   projectAggregate,
 } from '../../../../src/areas/projects/domain/project/project.js';
-import { invitationOf, roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
+import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
+import { invitationOf } from '../../../../src/areas/projects/domain/project/invitations.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';
 import {
   grantedByOperator,

@@ -162,7 +162,12 @@ test('An offer and an invitation of an owner end after 30 days, and can then be 
   await send('PATCH', `${url}/members/${bobId}`, owner, { role: 'owner' });
   const login = async (name: string): Promise<Person> => {
     const { tokens } = await commands.login(
-      { email: `${name}@example.com`, password: 'Correct-Horse-7', clientIp: '127.0.0.1', userAgent: null },
+      {
+        email: `${name}@example.com`,
+        password: 'Correct-Horse-7',
+        client: { ip: '127.0.0.1', known: null },
+        userAgent: null,
+      },
       givenContext(6_000 + (clock.now().getTime() % 1_000_000) + name.length, clock.now()),
     );
     return { id: '', headers: { authorization: `Bearer ${tokens.access_token}` } };

@@ -120,7 +120,7 @@ test('A member without a second factor is refused from the next request on when 
   t.is((await get(url, viewer)).status, 200);
   // And a session of the owner that has not passed the second factor is refused
   const signedIn = await commands.login(
-    { email: 'owner@example.com', password, clientIp: '127.0.0.1', userAgent: null },
+    { email: 'owner@example.com', password, client: { ip: '127.0.0.1', known: null }, userAgent: null },
     givenContext(7_002, clock.now()),
   );
   const unproved = { authorization: `Bearer ${signedIn.tokens.access_token}` };

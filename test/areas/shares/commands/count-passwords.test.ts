@@ -7,7 +7,7 @@ import { givenAsset, givenShare, nextContext } from '../../../support/given/give
 import { givenStores } from '../../../support/given/given-stores.js';
 
 const password = 'Correct-Horse-7';
-const client = { clientIp: null, userAgent: null };
+const client = { client: null, userAgent: null };
 
 /** Returns stores in which `p1` was the active pepper, and `p2` is the active one now. */
 async function given() {
@@ -18,7 +18,7 @@ async function given() {
   ];
   const next = () => nextContext(stores);
   const register = async (email: string) => (await old.register({ email, password, ...client }, next())).user;
-  const login = { password, clientIp: '198.51.100.7', userAgent: null };
+  const login = { password, client: { ip: '198.51.100.7', known: null }, userAgent: null };
   return {
     ...{ stores, old, now, next, register },
     service: { ...stores, commands: old },

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { MediaLink } from '../../../../src/areas/assets/commands/media/media-links.js';
-import { addDocumentLinks } from '../../../../src/areas/shares/commands/visiting/media.js';
+import { addDocumentLinks } from '../../../../src/areas/shares/commands/visiting/verify-share.js';
 
 test('A PDF and a text get a URL that shows them, and no other file does', (t) => {
   // Given links that save the files, and links that show them

@@ -8,7 +8,7 @@ import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js'
 /** Given kept playlists, with a clock that the test moves. */
 function given() {
   let [nowMs, made] = [0, 0];
-  const kept = makeKeptPlaylists({ now: () => new Date(0), steadyMs: () => nowMs });
+  const kept = makeKeptPlaylists({ steadyMs: () => nowMs });
   const signed = (size: number, isEnded: boolean): SignedPlaylist => ({ parts: ['a'.repeat(size)], isEnded });
   return {
     advance: (ms: number) => {

@@ -9,7 +9,7 @@ import type { Aggregate } from '../../../../src/event-sourcing/deciding/command-
 import type { DomainEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { CommandRejected, StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { makeKeyring } from '../../../../src/keys/rings/keyring.js';
-import { makeShareSessions } from '../../../../src/keys/codes/share-sessions.js';
+import { makeShareSessions } from '../../../../src/keys/codes/mac-tokens.js';
 import type { ScryptInput } from '../../../../src/security/passwords/scrypt.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
@@ -20,7 +20,7 @@ import { beforeCommands } from '../../../support/given/interrupted-stores.js';
 import { logOf, typesOf } from '../../../support/given/log.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
-const clientIp = '198.51.100.7';
+const client = { ip: '198.51.100.7', known: null };
 const hourMs = 3_600_000;
 const onFailure = (): void => undefined;
 
@@ -62,7 +62,7 @@ test('All causes for a share that does not open have the same words, store calls
   const { handler, clock } = stores;
   const soon = new Date(clock.now().getTime() + hourMs);
   const verify = (token: string) =>
-    service.commands.verifyShare({ token, password: sharePassword, clientIp }, nextContext(stores));
+    service.commands.verifyShare({ token, password: sharePassword, client }, nextContext(stores));
   const act = <State, Command, Event extends DomainEvent>(
     target: { readonly aggregate: Aggregate<State, Command, Event>; readonly id: string },
     event: NoInfer<Event>,
@@ -133,7 +133,7 @@ test('The reaction records a use that was counted before a crash, once', async (
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });
   const context = nextContext(stores);
-  const input = { token, password: sharePassword, clientIp };
+  const input = { token, password: sharePassword, client };
   await t.throwsAsync(() => verifyShare(input, context), { instanceOf: StoreUnavailable });
   ends = false;
   const [used] = (await stores.eventStore.read(`share-${shareId}`, { from: 0n, limit: 10 })).filter(
@@ -186,7 +186,7 @@ async function givenSlowCheck(terms: Parameters<typeof givenShare>[2]) {
     onFailure,
     shareSessions: makeShareSessions(makeKeyring([{ kid: 'r1', key: Buffer.alloc(32, 5) }])),
   });
-  const input = { token, password: sharePassword, clientIp };
+  const input = { token, password: sharePassword, client };
   return {
     ...{ stores, commands, input, address: { ...asset, shareId } },
     verifyWhile: async (event: () => Promise<unknown>) => {
@@ -249,21 +249,21 @@ test('A password whose pepper is missing is neither right nor wrong, and no atte
   );
   // When clients try it there more often than a limit of wrong passwords allows
   for (const password of tries) {
-    const refused = without.verifyShare({ token, password, clientIp }, nextContext(stores));
+    const refused = without.verifyShare({ token, password, client }, nextContext(stores));
     t.is(await outcomeOf(refused), 'password_not_checkable');
   }
   // Then an operator learns which key is missing, and the first process opens the share as before
   t.is(without.failures.length, 10);
   t.regex(String(without.failures[0]), /pepper p1 is not in PEPPERS/);
   const verified = await service.commands.verifyShare(
-    { token, password: sharePassword, clientIp },
+    { token, password: sharePassword, client },
     nextContext(stores),
   );
   t.is(verified.remaining_uses, 2);
   // and a password that is set again opens it in every process
   const address = { projectId: asset.projectId, shareId };
   await without.changeShare({ ...address, changes: { password: 'sesame, open' } }, nextContext(stores));
-  const again = { token, password: 'sesame, open', clientIp };
+  const again = { token, password: 'sesame, open', client };
   t.is((await without.verifyShare(again, nextContext(stores))).remaining_uses, 1);
 });
 
@@ -272,7 +272,7 @@ test('An attempt without room for a hash is refused before anything is written',
   const { token } = await givenShare(service, await givenAsset(service));
   const full = givenCommands(stores, { hasRoom: () => false });
   calls.length = 0;
-  const refused = full.verifyShare({ token, password: sharePassword, clientIp }, nextContext(stores));
+  const refused = full.verifyShare({ token, password: sharePassword, client }, nextContext(stores));
   t.is(await outcomeOf(refused), 'TooManyAttempts');
   t.deepEqual(
     calls.filter((call) => call === 'state compareAndSet'),

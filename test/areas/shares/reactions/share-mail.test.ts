@@ -4,7 +4,7 @@ import {
   makeMailShareLinks,
 } from '../../../../src/areas/shares/commands/mails/mail-share.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
-import { dataKeyRecord } from '../../../../src/keys/sealing/key-scope.js';
+import { dataKeyRecord } from '../../../../src/keys/sealing/envelope.js';
 import type { ProjectEvent } from '../../../../src/areas/projects/domain/project/events.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { otherUserId, userId } from '../../../support/examples/ids.js';

@@ -129,6 +129,7 @@ test('A share names one or several distinct assets of the project', async (t) =>
     [{ asset_ids: [one, '019b7d00-0000-7000-8000-0000000000ff'] }, 404],
     [{ asset_id: one, expires_in: '2h' }, 400],
     [{ asset_id: one, expires_in: '1h', expires_at: null }, 400],
+    [{ asset_id: one, expires_at: '9999-12-31T23:59:59-01:00' }, 400],
     [{ asset_id: one, frame_ancestors: ['http://www.example.com'] }, 400],
     [{ asset_id: one, frame_ancestors: ['https://*.com'] }, 400],
     [{ asset_id: one, frame_ancestors: ["https://www.example.com; script-src 'unsafe-inline'"] }, 400],

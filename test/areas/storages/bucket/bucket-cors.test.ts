@@ -3,7 +3,6 @@ import { describeCorsRefusal } from '../../../../src/areas/storages/domain/deliv
 import { corsRuleFields, corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeSetBucketCors } from '../../../../src/areas/storages/bucket/probing/bucket-cors.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
-import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import {
   type FakeOperation,
   type FakeStorage,
@@ -11,9 +10,10 @@ import {
   givenFakeStorage,
 } from '../../../support/fakes/fake-storage.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
+import { makePatientHttp } from '../../../support/clients/patient-http.js';
 
 const app = 'https://app.example.com';
-const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']), timeMs: 600_000 });
+const http = makePatientHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
 const now = () => new Date();
 
 function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[] = [app]) {

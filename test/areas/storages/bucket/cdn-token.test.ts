@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import {
   checkCdnTokenKeys,
@@ -7,13 +6,12 @@ import {
 } from '../../../../src/areas/storages/domain/delivery/delivery.js';
 import { cdnTokenUrl, type CdnToken } from '../../../../src/areas/storages/bucket/signing/cdn-token.js';
 import { askCdn } from '../../../support/cdn/verify-cdn-token.js';
+import { rsaKeys } from '../../../support/fakes/rsa-keys.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2_048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
+const spki = { type: 'spki', format: 'pem' } as const;
+const publicKey = rsaKeys('ours').publicKey.export(spki) as string;
+const privateKey = rsaKeys('ours').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 const key = 'aliyuncdnexp1234';
 
 function tokenOf(scheme: CdnToken['scheme'], validSeconds: number, secret = key): CdnToken {
@@ -105,19 +103,10 @@ test('A media URL with a token is served until its end, for its path and with it
     t.deepEqual(askCdn(url, new Date(end - 1), settings), { path }, url);
     t.is(askCdn(url, new Date(end), settings), 'expired', url);
     t.is(askCdn(url.replace('Rhein', 'Main'), signedAt, settings), 'wrong signature');
-    const other = generateOther();
+    const other = rsaKeys('a stranger').publicKey.export(spki) as string;
     t.is(askCdn(url, signedAt, { ...settings, key: `${key}x`, publicKey: other }), 'wrong signature');
   }
 });
-
-let otherKey: string | null = null;
-function generateOther(): string {
-  otherKey ??= generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export({
-    type: 'spki',
-    format: 'pem',
-  }) as string;
-  return otherKey;
-}
 
 test('Keys of a token have the names and forms of their scheme', (t) => {
   t.deepEqual([...checkCdnTokenKeys('alibaba_a', { key })], [['key', key]]);

@@ -10,7 +10,7 @@ import {
   type OutgoingRequest,
 } from '../../../../src/outgoing/outgoing-http.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
-import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 
 const address = {
   ...({ protocol: 'https:', host: 'rivers.example.org', pathPrefix: '/', bucket: 'rivers' } as const),

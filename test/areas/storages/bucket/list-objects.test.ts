@@ -9,7 +9,7 @@ import {
   type OutgoingRequest,
 } from '../../../../src/outgoing/outgoing-http.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
-import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 
 const address = {
   protocol: 'https:',

@@ -28,7 +28,5 @@ const rows: readonly [string, number, Readonly<Record<string, string>>, 'allowed
   ];
 
 for (const [what, status, headers, expected] of rows) {
-  test(`A reply ${what} is ${expected}`, (t) => {
-    t.is(verdictOf({ status, headers }, put).is, expected);
-  });
+  test(`A reply ${what} is ${expected}`, (t) => t.is(verdictOf({ status, headers }, put).is, expected));
 }

@@ -13,15 +13,14 @@ import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';
 import { cdnHost, type FakeCdn, givenFakeCdn, type CdnBehaviour } from '../../../support/fakes/fake-cdn.js';
 import { type FakeStorage, givenFakeStorage } from '../../../support/fakes/fake-storage.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
+import { makePatientHttp, patientMs } from '../../../support/clients/patient-http.js';
 
 /*
  * The test of a storage through `cdn_domain`, over real TLS. The client trusts one more authority than usual and
  * resolves `cdn.example.test` to this machine. Everything else is production code.
  */
 
-const onLoopback: Lookup = (_hostname, callback) => {
-  callback(null, [{ address: '127.0.0.1', family: 4 }]);
-};
+const onLoopback: Lookup = (_hostname, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
 
 interface Place {
   readonly storage: FakeStorage;
@@ -29,6 +28,7 @@ interface Place {
   readonly mode?: 'rewrite' | 'public' | 'origin';
   readonly lookup?: Lookup;
   readonly allowed?: readonly string[];
+  readonly timeMs?: number;
 }
 
 async function probe({
@@ -37,8 +37,9 @@ async function probe({
   mode = 'rewrite',
   lookup = onLoopback,
   allowed = ['127.0.0.0/8'],
+  timeMs = patientMs,
 }: Place) {
-  const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(allowed), lookup, ca: cdnAuthority });
+  const http = makeOutgoingHttp({ isAllowed: makeAllowedAddress(allowed), lookup, timeMs, ca: cdnAuthority });
   const urls = bucketUrls({
     ...{ host: `127.0.0.1:${storage.port}`, cdnDomain: `${cdnHost}:${cdn.port}`, mode },
   });
@@ -122,7 +123,9 @@ for (const [what, options, code] of answers) {
   test(`The probe reports the failure code of a CDN that ${what}`, async (t) => {
     const storage = await givenFakeStorage(t);
     const cdn = await givenFakeCdn(t, storage, options);
-    await reports(t, { storage, cdn }, code);
+    // Only the end of this time shows that a CDN is silent.
+    const timeMs = what === 'stays silent' ? 5_000 : patientMs;
+    await reports(t, { storage, cdn, timeMs }, code);
   });
 }
 
@@ -142,9 +145,7 @@ test('A CDN that cannot be reached is reported by the cause', async (t) => {
     callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
   };
   await reports(t, { storage, cdn, lookup: nowhere }, 'cdn_host_not_found');
-  const inside: Lookup = (_hostname, callback) => {
-    callback(null, [{ address: '10.0.0.1', family: 4 }]);
-  };
+  const inside: Lookup = (_hostname, callback) => callback(null, [{ address: '10.0.0.1', family: 4 }]);
   await reports(t, { storage, cdn, lookup: inside }, 'cdn_address_refused');
   await reports(t, { storage, cdn: storage }, 'cdn_tls_failed');
   await reports(t, { storage, cdn: { port: 1 } }, 'cdn_unreachable');
@@ -167,6 +168,6 @@ async function reports(t: ExecutionContext, place: Place, code: ProbeFailureCode
 
 async function probeEndpoint(host: string) {
   const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
-  const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
+  const http = makePatientHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
   return failureOf(http, { urls: bucketUrls({ protocol: 'https:', host }), cdn: null });
 }

@@ -2,13 +2,13 @@ import test from 'ava';
 import { corsRuleXml } from '../../../../src/areas/storages/domain/delivery/cors-rule.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
-import { makeOutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
 import { cdnAuthority } from '../../../support/examples/cdn-certificates.js';
 import { cdnHost, type FakeCdn, givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
 import { type FakeStorage, givenFakeStorage } from '../../../support/fakes/fake-storage.js';
 import { pluck } from '../../../support/given/pluck.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
+import { makePatientHttp } from '../../../support/clients/patient-http.js';
 
 const [app, api] = ['https://app.example.com', 'https://api.example.com'];
 
@@ -29,7 +29,7 @@ const onLoopback: Lookup = (hostname, callback) => {
 /** Tests a storage whose browsers use `publicPort` in place of the endpoint. */
 function probe({ storage, publicPort, cdn, origins = [] }: Place) {
   const isAllowed = makeAllowedAddress(['127.0.0.0/8']);
-  const http = makeOutgoingHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
+  const http = makePatientHttp({ isAllowed, lookup: onLoopback, ca: cdnAuthority });
   const client = { protocol: 'http:', pathPrefix: '/media/' } as const;
   const urls = bucketUrls({
     host: `127.0.0.1:${storage.port}`,

@@ -1,4 +1,4 @@
-import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import type { StorageKeys } from '../../../../src/areas/storages/bucket/signing/signer.js';
 
 /** One URL to sign, for our signers and for the official SDKs. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
-import { storageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
+import { storageProvider } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import { makeCosSigner } from '../../../../src/areas/storages/bucket/signing/cos-signer.js';
 import { makeOssSigner } from '../../../../src/areas/storages/bucket/signing/oss-signer.js';
 import { makeS3Signer } from '../../../../src/areas/storages/bucket/signing/s3-signer.js';

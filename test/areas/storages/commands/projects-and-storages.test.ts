@@ -1,8 +1,8 @@
 import test from 'ava';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
-import { makeAllowedAddresses } from '../../../../src/areas/storages/domain/bucket/endpoint.js';
+import { makeAllowedAddresses } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import { otherProjectId, userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';

@@ -2,7 +2,9 @@ import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { makeCountLimit } from '../../../../src/areas/shared/count-limit.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
-import { userId } from '../../../support/examples/ids.js';
+import { projectId, userId } from '../../../support/examples/ids.js';
+import { partial } from '../../../support/fakes/partial.js';
+import { makeDeleting } from '../../../../src/areas/storages/commands/deleting.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 
@@ -18,19 +20,40 @@ const request = {
 test('A project has at most 20 storages, a repeated creation is not judged, and a deleted storage makes room at once', async (t) => {
   const commands = givenCommands(await givenStores());
   const { resource } = await commands.createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at));
-  const projectId = resource.id;
+  const { id: madeId } = resource;
   await commands.grantEntitlement(
-    { projectId, entitlement: 'allow_s3', source: 'operator' },
+    { projectId: madeId, entitlement: 'allow_s3', source: 'operator' },
     givenContext(2, at),
   );
-  const create = (n: number) => commands.createStorage({ ...request, projectId }, givenContext(100 + n, at));
+  const create = (n: number) =>
+    commands.createStorage({ ...request, projectId: madeId }, givenContext(100 + n, at));
   for (let n = 1; n < 20; n += 1) await create(n);
   const last = await create(20);
   await t.throwsAsync(create(21), { message: /at most 20 storages/ });
   t.is((await create(20)).resource.id, last.resource.id);
-  await commands.deleteStorage({ projectId, storageId: last.resource.id }, givenContext(200, at));
+  await commands.deleteStorage({ projectId: madeId, storageId: last.resource.id }, givenContext(200, at));
   await t.notThrowsAsync(create(22));
   await t.throwsAsync(create(23), { message: /at most 20 storages/ });
+});
+
+test('Every storage of a deleted project goes, also those that requests in flight made beyond the limit', async (t) => {
+  const ids = Array.from({ length: 25 }, (_, n) => `storage-${String(n).padStart(2, '0')}`);
+  const dropped: string[] = [];
+  const { deleteOrphanedStorages } = makeDeleting({
+    ...(await givenStores()),
+    hasAssets: () => Promise.resolve(false),
+    handler: partial({
+      handle: ({ id }) => {
+        dropped.push(id);
+        return Promise.resolve(partial({}));
+      },
+    }),
+    storages: partial({
+      ids: (_, { after = '', limit }) => Promise.resolve(ids.filter((id) => id > after).slice(0, limit)),
+    }),
+  });
+  await deleteOrphanedStorages.ofProject(projectId, givenContext(1, at));
+  t.deepEqual(dropped, ids);
 });
 
 test('What a process appended counts before the view shows it, unless it has gone', async (t) => {

@@ -131,9 +131,7 @@ test('A test that never answers is cut off and fails', async (t) => {
   await start(storageId);
   // The time limit keeps no process alive by itself.
   const alive = setInterval(() => undefined, 1_000);
-  t.teardown(() => {
-    clearInterval(alive);
-  });
+  t.teardown(() => clearInterval(alive));
   t.is(await serve(probing), 1);
   t.like(await shown(storageId), {
     status: 'failed',

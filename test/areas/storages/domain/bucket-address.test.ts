@@ -1,6 +1,6 @@
 import test from 'ava';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
-import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/region.js';
+import type { StorageProvider } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 
 const bare = { endpoint: '', region: '' };
 const s3 = { ...bare, provider: 's3', bucket: 'media' } as const;

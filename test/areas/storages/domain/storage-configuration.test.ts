@@ -1,10 +1,10 @@
 import test from 'ava';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
-import { makeAllowsHttp } from '../../../../src/areas/storages/domain/bucket/endpoint.js';
+import { makeAllowsHttp } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import {
   checkConfiguration,
   type StorageConfiguration,
-} from '../../../../src/areas/storages/domain/storage/configuration.js';
+} from '../../../../src/areas/storages/domain/storage/storage.js';
 import { checkCredentials } from '../../../../src/areas/storages/domain/bucket/connection.js';
 import { configuration } from '../../../support/examples/storage.js';
 

@@ -54,9 +54,7 @@ function given(before: StorageFields, event: Happened) {
   };
 }
 
-test('A new storage waits for its first test', (t) => {
-  t.deepEqual(newStorage, pending);
-});
+test('A new storage waits for its first test', (t) => t.deepEqual(newStorage, pending));
 
 test('A test makes every storage testing, and its result makes it active or failed', (t) => {
   for (const before of [pending, active, failed]) given(before, testStarted).then(t, testing);

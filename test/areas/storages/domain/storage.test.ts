@@ -163,6 +163,14 @@ test('Changes that come with a connection take effect together with it, or not a
     .then(t, changedTo({ ...wanted, cdn_domain: 'media.example.com' }), candidateSucceeded);
 });
 
+test('A value that is changed during the test of a candidate is later than the value of the candidate', (t) => {
+  const started = startedWith({ ...candidate, name: 'First', base_path: 'first' });
+  const later = { name: 'Second', base_path: 'second' };
+  given(storageAggregate, ...activated, started, changedTo({ ...configuration, ...later }))
+    .when(finish)
+    .then(t, changedTo({ ...otherBucket, ...later }), candidateSucceeded);
+});
+
 test('New credentials of an active storage replace the old ones only after a successful test', (t) => {
   const { endpoint, public_endpoint, bucket, region } = configuration;
   const started = startedWith({ endpoint, public_endpoint, bucket, region, credentials: newCredentials });

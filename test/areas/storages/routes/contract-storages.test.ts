@@ -3,7 +3,13 @@ import test from 'ava';
 import type { Json } from '../../../../src/http/document/openapi-texts.js';
 import { givenContext } from '../../../support/given/given-stores.js';
 import { password } from '../../../support/servers/http-service.js';
-import { cosStorage, isError, startContract, storageKeys } from '../../../support/contract/scene.js';
+import {
+  cosStorage,
+  documentOf,
+  isError,
+  startContract,
+  storageKeys,
+} from '../../../support/contract/scene.js';
 import { names } from '../../../support/contract/sentences.js';
 
 const unknown = '0196a000-0000-7000-8000-0000000000ff';
@@ -62,11 +68,9 @@ test(
 test(
   names('3', 'Storage configuration `status` values: `pending`, `testing`, `active`, `failed`, `disabled`.'),
   async (t) => {
-    const { get } = await startContract(t);
-    const { components } = (await get('/openapi.json')).json as {
-      components: { schemas: Record<string, Json> };
-    };
-    const { status } = components.schemas['Storage']?.['properties'] as Record<string, Json>;
+    const { routes } = await startContract(t);
+    const { schemas } = documentOf(routes, 'Storages').components;
+    const { status } = (schemas['Storage'] as Json)['properties'] as Record<string, Json>;
     t.deepEqual(status?.['enum'], ['pending', 'testing', 'active', 'failed', 'disabled']);
   },
 );
@@ -139,7 +143,7 @@ test(names('5', 'A failure of the role check or of 2FA gives 403.'), async (t) =
   await passTwoFactor(owner);
   t.is((await bind()).status, 201);
   const signedIn = await commands.login(
-    { email: 'ada@example.com', password, clientIp: '127.0.0.1', userAgent: null },
+    { email: 'ada@example.com', password, client: { ip: '127.0.0.1', known: null }, userAgent: null },
     givenContext(7_002, stores.clock.now()),
   );
   const unproved = await bind(cosStorage, { authorization: `Bearer ${signedIn.tokens.access_token}` });

@@ -63,9 +63,7 @@ function given(t: ExecutionContext) {
           thaw = resolve;
         });
       },
-      thaw: () => {
-        thaw();
-      },
+      thaw: () => thaw(),
     };
     processes.push(process);
     for (const consumer of consumers) {

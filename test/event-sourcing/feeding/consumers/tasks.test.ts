@@ -26,9 +26,7 @@ function given() {
   };
   return {
     ...{ tasks, started },
-    want: (...names: readonly string[]) => {
-      tasks.adjust(new Map(names.map((name) => [name, start(name)])));
-    },
+    want: (...names: readonly string[]) => tasks.adjust(new Map(names.map((name) => [name, start(name)]))),
   };
 }
 

@@ -35,9 +35,7 @@ export function makeBatchAppend(
       call.emit('error', refusal);
       return;
     }
-    call.on('end', () => {
-      call.end();
-    });
+    call.on('end', () => call.end());
     call.on('data', (request: BatchAppendReq) => {
       const id = request.getCorrelationId()?.getString() ?? '';
       const batch = batches.get(id) ?? begin(request);
@@ -90,9 +88,7 @@ export function makeBatchAppend(
       return { verdict, afterMs: 0 };
     }
     context.indexing.add(batch.stream);
-    context.later(indexingMs, () => {
-      context.indexing.delete(batch.stream);
-    });
+    context.later(indexingMs, () => context.indexing.delete(batch.stream));
     return { verdict, afterMs: indexingMs };
   }
 }

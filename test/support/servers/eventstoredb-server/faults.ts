@@ -59,9 +59,7 @@ export function makeFaults(): Faults {
   let decider: ((call: Call) => Fault | undefined) | null = null;
   return {
     calls,
-    next: (kind, ...faults) => {
-      planned.set(kind, [...(planned.get(kind) ?? []), ...faults]);
-    },
+    next: (kind, ...faults) => planned.set(kind, [...(planned.get(kind) ?? []), ...faults]),
     decideBy: (decide) => {
       decider = decide;
     },

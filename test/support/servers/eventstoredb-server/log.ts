@@ -95,12 +95,8 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
     append,
     stream: (name) => streams.get(name) ?? null,
     visible,
-    setMetadata: (stream, metadata) => {
-      writeMetadata(stream, JSON.stringify(metadata));
-    },
-    softDelete: (stream) => {
-      writeMetadata(stream, softDeleted);
-    },
+    setMetadata: (stream, metadata) => writeMetadata(stream, JSON.stringify(metadata)),
+    softDelete: (stream) => writeMetadata(stream, softDeleted),
     tombstone: (stream) => {
       const record = { ...tombstoned, contentType: 'application/octet-stream' };
       add({ ...record, id: randomUUID(), data: Buffer.alloc(0), metadata: Buffer.alloc(0) }, stream);
@@ -145,9 +141,7 @@ export function makeServerLog(now: () => number = Date.now): ServerLog {
     },
     onWritten: (listener) => {
       listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
+      return () => listeners.delete(listener);
     },
   };
 

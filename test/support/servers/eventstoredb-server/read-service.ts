@@ -36,9 +36,7 @@ export function makeRead(context: ServerContext): handleServerStreamingCall<Read
     const fault = context.faults.take({ kind, stream, ...(kind === 'read' ? { direction } : {}) });
     if (fault.delayMs === undefined) answer(call, options, stream, fault);
     else {
-      context.later(fault.delayMs, () => {
-        answer(call, options, stream, fault);
-      });
+      context.later(fault.delayMs, () => answer(call, options, stream, fault));
     }
   };
 

@@ -71,9 +71,7 @@ export async function startEventStoreDbServer(start: StartOptions = {}): Promise
       ...options,
     },
     self,
-    cut: () => {
-      network.cut();
-    },
+    cut: () => network.cut(),
     later: (ms, action) => {
       const timer = setTimeout(() => {
         timers.delete(timer);

@@ -58,9 +58,7 @@ export async function runAccessMatrix(
       service.server.port,
       some.map(({ request }) => request),
     );
-    some.forEach((one, index) => {
-      problems.push(...problemsOf(one, replies[index]));
-    });
+    some.forEach((one, index) => problems.push(...problemsOf(one, replies[index])));
   }
   t.deepEqual(problems.slice(0, 20), [], `${problems.length} of ${cases.length} calls`);
   return cases.length;
@@ -161,15 +159,9 @@ function askInPipeline(port: number, requests: readonly PipelinedRequest[]): Pro
       const next = requests[replies.length];
       reject(new Error(`${why}, waiting for ${next?.method ?? ''} ${next?.path ?? ''}`));
     };
-    socket.setTimeout(600_000, () => {
-      fail('no answer within ten minutes');
-    });
-    socket.once('error', (error) => {
-      fail(error.message);
-    });
-    socket.once('close', () => {
-      fail('the connection ended early');
-    });
+    socket.setTimeout(600_000, () => fail('no answer within ten minutes'));
+    socket.once('error', (error) => fail(error.message));
+    socket.once('close', () => fail('the connection ended early'));
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
       for (let next = takeReply(received); next !== null; next = takeReply(received)) {

@@ -64,7 +64,7 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     const email = `caller-${drawn}@example.com`;
     const context = givenContext(drawn, clock.now());
     const { tokens } = await commands.register(
-      { email, password, clientIp: '127.0.0.1', userAgent: null },
+      { email, password, client: { ip: '127.0.0.1', known: null }, userAgent: null },
       context,
     );
     const verdict = await commands.accessTokens.verify(tokens.access_token);

@@ -5,7 +5,7 @@ import { type Role, scopes } from '../../../../src/areas/projects/domain/role.js
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { makeApiKey } from '../../../../src/security/tokens/api-keys.js';
 import { appendEvents } from '../../given/append-events.js';
 import { digest } from '../../examples/ids.js';
@@ -19,7 +19,7 @@ import {
   reportKeyOf,
   reportName,
   transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
+} from '../../../../src/areas/payments/domain/payment.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 
@@ -48,7 +48,7 @@ export async function makeCallers(
   };
   const signUp = async (...events: readonly UserEvent[]) => {
     const email = `${randomUUID()}@example.com`;
-    const input = { email, password, clientIp: null, userAgent: null };
+    const input = { email, password, client: null, userAgent: null };
     const { user, tokens } = await commands.register(input, context());
     const at = { aggregate: userAggregate, id: user.id };
     if (events.length > 0) await appendEvents(handler, at, events, clock.now());

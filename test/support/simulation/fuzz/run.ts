@@ -171,8 +171,8 @@ function makeReplyChecker(routes: readonly Route[]): ReplyChecker {
   const find = ({ method, target }: FuzzRequest) => {
     // A target in absolute form reaches the route of its path (RFC 9112, section 3.2.2).
     const named = target.replace(/^http:\/\/[^/]*/, '').split(/[?#]/, 1)[0] ?? '';
-    // Links of shares, guides and callback paths are taken with a slash at their end.
-    const path = named.replace(/^(\/(?:s|guides|api\/v1\/payment\/webhooks)\/[^/]+)\/$/, '$1');
+    // Links of shares, the guides and their pages, and callback paths are taken with a slash at their end.
+    const path = named.replace(/^(\/guides|\/(?:s|guides|api\/v1\/payment\/webhooks)\/[^/]+)\/$/, '$1');
     const asked = method === 'HEAD' ? 'GET' : method;
     const matched = served.filter(({ pattern }) => pattern.test(path));
     // A fixed path also fits a pattern: `/assets/import` fits `/assets/:assetId`. The service serves the fixed one.

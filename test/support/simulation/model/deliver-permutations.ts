@@ -5,7 +5,7 @@ import {
   ownStreamId,
   parseOrderNumber,
   transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
+} from '../../../../src/areas/payments/domain/payment.js';
 import {
   isDue,
   orderAggregate,

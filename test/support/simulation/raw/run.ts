@@ -77,12 +77,7 @@ async function judge(port: number, raw: RawCase): Promise<{ outcome: string; pro
   if (raw.ending === 'reset') connection.socket.resetAndDestroy();
   if (raw.ending === 'half-close') connection.socket.end();
   const { drip } = raw;
-  const dripping =
-    drip === null
-      ? undefined
-      : setInterval(() => {
-          connection.write(drip.bytes);
-        }, drip.everyMs);
+  const dripping = drip === null ? undefined : setInterval(() => connection.write(drip.bytes), drip.everyMs);
   const exchange = await Promise.race([closed, wait(waitMsMax, null, { ref: false })]);
   clearInterval(dripping);
   connection.socket.destroy();

@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import type { Clock } from '../../../../src/kit/time/clock.js';
 import type { StoredEvent } from '../../../../src/event-sourcing/ports/domain-event.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   type ReactionRunner,

@@ -3,7 +3,7 @@ import {
   notificationName,
   reportName,
   transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
+} from '../../../../src/areas/payments/domain/payment.js';
 import {
   isOpen,
   orderAggregate,

@@ -3,9 +3,9 @@ import {
   parseOrderNumber,
   reportKeyOf,
   transactionStreamId,
-} from '../../../../src/areas/payments/domain/payment-ids.js';
+  type HoldReason,
+} from '../../../../src/areas/payments/domain/payment.js';
 import type { OrderStatus } from '../../../../src/areas/payments/domain/order/order.js';
-import type { HoldReason } from '../../../../src/areas/payments/domain/payment.js';
 import { type LedgerEntry, ledgerOf, type Mismatch, reviewOf } from './payment-ledger.js';
 import { receivedAt, type Scene, type SceneMessage, type SceneOrder } from './payment-scene.js';
 

@@ -66,7 +66,7 @@ export function makePaymentProcesses({
   let weather = calm;
   let crashes = 0;
   const problems: string[] = [];
-  const storeClock: Clock = { now, sleep: () => Promise.resolve() };
+  const storeClock: Clock = { now, steadyMs: () => now().getTime(), sleep: () => Promise.resolve() };
   const store = makeMemoryEventStore({ clock: storeClock, random });
   const slots = ([0, 1] as const).map((slot) => ({
     process: startProcess(slot),
@@ -159,7 +159,7 @@ export function makePaymentProcesses({
 
   function startProcess(slot: 0 | 1) {
     let isDead = false;
-    const clock: Clock = { now, sleep };
+    const clock: Clock = { now, steadyMs: () => now().getTime(), sleep };
     const eventStore: EventStore = { ...store, read, append };
     const handler = makeCommandHandler({
       ...{ eventStore, clock, random, cachedStreamsMax: 32 },
@@ -177,9 +177,7 @@ export function makePaymentProcesses({
     const acceptCallback = makeAcceptCallback({
       ...{ handler, paymentMakers: new Map(), clock },
       onConflict: () => undefined,
-      onFailure: (_, error) => {
-        mishap(error);
-      },
+      onFailure: (_, error) => mishap(error),
     });
     const receivePaymentCallback = makeReceivePaymentCallback({
       ...{ paymentProviders: providers, acceptCallback, clock },

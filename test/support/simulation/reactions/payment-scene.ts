@@ -1,4 +1,4 @@
-import { orderNumber } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import type { OrderGrant } from '../../../../src/areas/payments/domain/order/events.js';
 import type { PaymentFact } from '../../../../src/areas/payments/domain/fact.js';
 import type { Random } from '../../../../src/kit/time/clock.js';

@@ -81,8 +81,11 @@ export async function simulateDeletions(seed: number): Promise<Told> {
     const { deleteOrphanedStorages } = makeDeleting({
       ...{ ...seenBy, handler, hasAssets: () => Promise.resolve(false) },
       storages: partial({
-        ids: (projectId) =>
-          shownIds('StorageCreated', 'StorageDeleted', ({ data }) => data['project_id'] === projectId),
+        ids: async (projectId, { after = '' }) => {
+          const isOfProject = ({ data }: LogEvent): boolean => data['project_id'] === projectId;
+          const ids = await shownIds('StorageCreated', 'StorageDeleted', isOfProject);
+          return ids.filter((id) => id > after);
+        },
       }),
     });
     const shareEndings = makeShareEndings({

@@ -5,7 +5,7 @@ import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.j
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { derivedId } from '../../../../src/event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import { type AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
   acceptNewInvitations,
@@ -133,7 +133,7 @@ export async function simulateInvitations(seed: number): Promise<Told> {
 
   async function register(): Promise<void> {
     const email = pick(usedAddresses) ?? '';
-    const { user } = await world.register({ email, password, clientIp: null, userAgent: null }, next());
+    const { user } = await world.register({ email, password, client: null, userAgent: null }, next());
     userIds.push(user.id);
   }
 

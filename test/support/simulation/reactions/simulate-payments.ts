@@ -22,7 +22,7 @@ import {
 } from './payment-processes.js';
 import { drawScene, receivedAt, type Scene, type SceneMessage, shuffled } from './payment-scene.js';
 import type { Rejection } from '../../../../src/areas/rejections.js';
-import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment-ids.js';
+import { notificationName, reportName } from '../../../../src/areas/payments/domain/payment.js';
 import type { ResolvePaymentInput } from '../../../../src/areas/payments/commands/deciding/resolving.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import type { Random } from '../../../../src/kit/time/clock.js';

@@ -1,7 +1,7 @@
 import type { UserRejection } from '../../domain/user/rejections.js';
 import { type EmailRejection, type EmailState, emailAggregate } from '../../domain/email/email.js';
 import type { AccountDeps } from '../../deps.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { Overloaded } from '../../../../kit/semaphore.js';
 import { formerAddress } from '../../domain/user/former-addresses.js';

@@ -1,5 +1,5 @@
 import type { AccountDeps } from '../../deps.js';
-import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
@@ -16,9 +16,6 @@ import { addressChangeMessage } from '../../mail/messages.js';
 import type { AddressReservations } from './address-reservations.js';
 import { tooMany, whenUsedUp } from './email-verification.js';
 import { checkAddress, loadRegistered, requireMailable, sealForPerson } from '../finding.js';
-
-/** The life of the mailed code (src/areas/accounts/README.md#unique-address). */
-export const emailChangeSeconds = mailedCode.lifeSeconds;
 
 /** A change whose mailed code was right, and whose new address is reserved. */
 interface ReservedChange {
@@ -48,14 +45,14 @@ export function makeEmailChangeCommands(
   return {
     /**
      * Requests another address: a reaction mails a code there, and the address changes when the user confirms the code. A
-     * later request replaces an earlier one.
+     * later request replaces an earlier one. Returns the life of the code, and when another may be asked for, in seconds.
      * @throws CommandRejected invalid_request, mail_not_configured, email_taken, address_unchanged, email_change_too_soon,
      * user_not_found; TooManyAttempts
      */
     requestEmailChange: async (
       { userId, email }: { readonly userId: string; readonly email: string },
       context: CommandContext,
-    ): Promise<void> => {
+    ) => {
       const address = checkAddress(email);
       if (!mailConfigured)
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
@@ -70,10 +67,11 @@ export function makeEmailChangeCommands(
         email: await sealForPerson(sealer, { userId, field: 'email' }, address.address),
         email_digest,
         code_key_id: addressChangeCodes.active(),
-        expires_at: new Date(context.time.getTime() + emailChangeSeconds * 1_000).toISOString(),
+        expires_at: new Date(context.time.getTime() + mailedCode.lifeSeconds * 1_000).toISOString(),
       };
       const command = { type: 'RequestEmailChange', ...change, now: context.time } as const;
       await handler.handle(userAggregate.at(userId), command, context);
+      return { expires_in: mailedCode.lifeSeconds, resend_after: mailedCode.resendSeconds };
     },
     /**
      * Changes the address, if the code is the one that was mailed to the new address. Each of the five attempts is counted
@@ -205,10 +203,7 @@ export function mailAddressChanges(
       return { to, person: userId, ...message };
     },
     // The command is rejected when the person was erased meanwhile.
-    record: async (id, event, outcome, context) => {
-      const change_id = event.data.change_id;
-      const command = { type: 'MarkEmailChangeMailed', change_id, outcome } as const;
-      await handler.handle(userAggregate.at(id), command, context);
-    },
+    record: (id, { data: { change_id } }, outcome, context) =>
+      handler.handle(userAggregate.at(id), { type: 'MarkEmailChangeMailed', change_id, outcome }, context),
   });
 }

@@ -1,5 +1,5 @@
 import type { AccountDeps } from '../../deps.js';
-import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
@@ -15,8 +15,6 @@ import { type UserRejection, rejectUser } from '../../domain/user/rejections.js'
 import { userAggregate } from '../../domain/user/user.js';
 import { emailVerificationMessage } from '../../mail/messages.js';
 import { loadRegistered } from '../finding.js';
-
-export { emailVerificationSeconds };
 
 export type VerificationIssues = ReturnType<typeof makeVerificationIssues>;
 
@@ -43,9 +41,10 @@ export function makeEmailVerificationCommands(
   deps: AccountDeps & { readonly verificationIssues: VerificationIssues },
 ) {
   const { handler, verificationIssues, verificationCodes, mailConfigured } = deps;
+  const terms = { expires_in: emailVerificationSeconds, resend_after: mailedCode.resendSeconds };
   return {
     /**
-     * Mails another code. It ends the code before it.
+     * Mails another code. It ends the code before it. Returns its life, and when another may be asked for, in seconds.
      * @throws CommandRejected mail_not_configured, address_proved, email_verification_too_soon, address_changed,
      * user_not_found; TooManyAttempts
      */
@@ -54,7 +53,7 @@ export function makeEmailVerificationCommands(
         rejectUseCase('mail_not_configured', 'mail is not configured, so no code can be sent');
       const user = await loadRegistered(handler, userId);
       const issue = verificationIssues.issue(context);
-      if (user.verification?.verification_id === issue.verification_id) return;
+      if (user.verification?.verification_id === issue.verification_id) return terms;
       if (user.email_verified) rejectUser('address_proved', 'the address is verified already');
       // `decide` rejects an early request too, but without the time to wait.
       const next = nextEmailVerificationAt(user, context.time);
@@ -64,6 +63,7 @@ export function makeEmailVerificationCommands(
       const asked = { email_digest: user.email_digest, issue, now: context.time };
       const request = { type: 'RequestEmailVerification', ...asked } as const;
       await handler.handle(userAggregate.at(userId), request, context);
+      return terms;
     },
     /**
      * Proves the address, and voids nothing. Each of the five attempts is counted before the comparison, but a text that cannot be a code is

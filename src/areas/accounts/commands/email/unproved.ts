@@ -106,9 +106,8 @@ export function warnUnprovedAccounts(
       const to = await sealer.open({ kind: 'person', userId }, 'email', verdict.user.email);
       return { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
     },
-    record: async (id, _, outcome, context) => {
-      await handler.handle(userAggregate.at(id), { type: 'MarkUnprovedWarned', outcome }, context);
-    },
+    record: (id, _, outcome, context) =>
+      handler.handle(userAggregate.at(id), { type: 'MarkUnprovedWarned', outcome }, context),
   });
   return { ...mail, hasTimers: true, asks: async (event) => asked(await judge(event), 'warn') };
 

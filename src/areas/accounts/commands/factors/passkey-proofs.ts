@@ -5,7 +5,6 @@ import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { StateStore } from '../../../../event-sourcing/ports/state-store.js';
 import type { ChallengeUse, OpenChallenge } from '../../../../keys/codes/passkey-challenges.js';
-import type { Digests } from '../../../../keys/sealing/digests.js';
 import type { Sealer } from '../../../../keys/sealing/sealer.js';
 import {
   type AuthenticationResponse,
@@ -52,7 +51,7 @@ export function makePassPasskey(deps: AccountDeps) {
     // The session's epoch is read before the use: an event that ends the user's sessions later also ends the new one.
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return null;
-    const digest = credentialDigestOf(digests, response.id);
+    const digest = digests.of('passkey', response.id);
     const passkey = user.passkeys.find(({ credential_digest }) => credential_digest === digest);
     if (passkey === undefined) return null;
     const credential = await openCredential(sealer, userId, passkey.credential);
@@ -83,11 +82,6 @@ export function userIdOf(userHandle: string): string | null {
   const bytes = Buffer.from(userHandle, 'base64url');
   if (bytes.length !== 16 || bytes.toString('base64url') !== userHandle) return null;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
-
-/** Returns the digest by which a user's stream knows a credential. @param id in base64url */
-export function credentialDigestOf(digests: Pick<Digests, 'of'>, id: string): string {
-  return digests.of('passkey', id);
 }
 
 /** A difference between the clocks of processes and stores must not end a record before its challenge. */
@@ -155,4 +149,12 @@ export async function openCredential(
   const text = await openForPerson(sealer, { userId, field }, sealed);
   const { id, public_key } = storedCredential.parse(JSON.parse(text));
   return { id, publicKey: Uint8Array.from(Buffer.from(public_key, 'base64url')) };
+}
+
+/** @throws CommandRejected credentials_refused */
+export function refusePasskeySignIn(): never {
+  return rejectUseCase(
+    'credentials_refused',
+    'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
+  );
 }

@@ -1,5 +1,5 @@
 import type { AccountDeps } from '../../deps.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type ChallengeUse, challengeSeconds } from '../../../../keys/codes/passkey-challenges.js';
@@ -20,22 +20,22 @@ import type { KnownDevices } from '../signing-in/known-devices.js';
 import {
   type PassPasskey,
   claimCredential,
-  credentialDigestOf,
   openCredential,
   requirePasskeys,
   sealCredential,
   useChallenge,
   userHandleOf,
   userIdOf,
+  refusePasskeySignIn,
 } from './passkey-proofs.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { SignedIn } from '../signing-in/passwords.js';
 import { issueRecoveryCodes, issuedCodes } from './second-factors.js';
 import type { Sessions } from '../signing-in/sessions.js';
 
 interface PasskeyLoginInput {
   readonly response: AuthenticationResponse;
-  /** In canonical spelling. */
-  readonly clientIp: string;
+  readonly client: TryingClient;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
 }
@@ -138,7 +138,7 @@ export function makePasskeyCommands(
       if (!(await useChallenge(stateStore, challenge)) && !(await isRegistered(userId, passkeyId)))
         return refusePasskey('the challenge was used; ask for another');
       // WebAuthn Level 3, section 7.1, step 26: a credential of another account may be a copy of its id.
-      const credential_digest = credentialDigestOf(digests, registered.id);
+      const credential_digest = digests.of('passkey', registered.id);
       const isOwn =
         (await claimCredential(stateStore, { digest: credential_digest, userId, now: context.time })) &&
         (await users.idsByCredential(credential_digest)).every((holder) => holder === userId);
@@ -185,22 +185,22 @@ export function makePasskeyCommands(
      * StoreUnavailable; Overloaded
      */
     loginByPasskey: async (
-      { response, clientIp, userAgent }: PasskeyLoginInput,
+      { response, client, userAgent }: PasskeyLoginInput,
       context: CommandContext,
     ): Promise<SignedIn> => {
       const use = { purpose: 'sign-in', sessionId: null } as const;
       const tried = { userId: userIdOf(response.response.userHandle ?? ''), use, response };
       const passed = await passPasskey(tried, context);
-      if (passed === null) return refuseSignIn();
+      if (passed === null) return refusePasskeySignIn();
       const { userId, user } = passed;
       refuseBanned(user);
       const of = { userId, epoch: user.epoch };
-      const session = { ...of, methods: ['passkey'], clientIp, userAgent } as const;
+      const session = { ...of, methods: ['passkey'], client, userAgent } as const;
       const { tokens, device_id } = await startSession(session, context);
       if (!user.email_verified) await knownDevices.noteSession(userId);
       const deviceToken = await knownDevices.complete(of, device_id, null);
       const found = await users.find(userId);
-      return found === null ? refuseSignIn() : { user: found.resource, tokens, deviceToken };
+      return found === null ? refusePasskeySignIn() : { user: found.resource, tokens, deviceToken };
     },
   };
 
@@ -218,13 +218,6 @@ export function makePasskeyCommands(
 
 function refusePasskey(why: string): never {
   return rejectUseCase('passkey_refused', why);
-}
-
-function refuseSignIn(): never {
-  return rejectUseCase(
-    'credentials_refused',
-    'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
-  );
 }
 
 /** Browsers may name transports that this service does not know; it drops what is no name. */

@@ -4,12 +4,18 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { parseSixDigits } from '../../../../keys/codes/agent-secrets.js';
 import { Overloaded } from '../../../../kit/semaphore.js';
-import type { KnownDevice, TryingClient } from '../../../../security/guessing/guard.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import { makeRecoveryCodes, matchTotpStep, parseRecoveryCode } from '../../../../security/tokens/totp.js';
 import { whenRejected } from '../../../shared/rejections.js';
-import { type FactorOrPasskey, type SecondFactor, noFactor, requireOn } from '../../domain/factors/totp.js';
+import {
+  type FactorOrPasskey,
+  type SecondFactor,
+  noFactor,
+  requireOn,
+  refuseFactor,
+} from '../../domain/factors/totp.js';
 import { type SessionRejection, rejectSession, sessionAggregate } from '../../domain/session/session.js';
-import { rejectUser } from '../../domain/user/rejections.js';
+import { sessionHolds } from '../../domain/guard.js';
 import { hasFactor } from '../../domain/factors/credentials.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from '../signing-in/known-devices.js';
@@ -25,9 +31,7 @@ export type SessionPasskey = 'passkey-of-session';
 /** The session of a request that proves a factor. */
 export interface FactorSession {
   readonly userId: string;
-  readonly clientIp: string;
-  /** The device of the session, if the account knows it; null when left out. */
-  readonly known?: KnownDevice | null;
+  readonly client: TryingClient;
 }
 
 /** An attempt to prove it. */
@@ -122,10 +126,6 @@ export function makeSecondFactors(
   }
 }
 
-function refuseFactor(): never {
-  return rejectUser('second_factor_refused', 'the code is wrong or was used already');
-}
-
 /** Recovery codes, and the keyed digests of them that the log keeps. */
 type MadeRecoveryCodes = { readonly codes: readonly string[]; readonly digests: readonly string[] };
 
@@ -174,15 +174,17 @@ export function makePassSecondFactor(
     input: FactorSession & { readonly sessionId: string; readonly factor: TypedFactor },
     context: CommandContext,
   ): Promise<PassedFactor> => {
-    const { userId, sessionId, clientIp, known = null, factor: typed } = input;
-    const tried = { userId, client: { ip: clientIp, known }, context };
-    await secondFactors.pass(tried, typed, (factor) =>
+    const { userId, sessionId, client, factor: typed } = input;
+    await secondFactors.pass({ userId, client, context }, typed, (factor) =>
       handler.handle(userAggregate.at(userId), { type: 'PassSecondFactor', factor }, context),
     );
     const method = 'code' in typed ? 'otp' : 'recovery';
     const { tokens, device_id, epoch } = await strengthen(sessionId, method, context);
-    // At the epoch of the session: what has ended it meanwhile has ended the device too.
-    return { tokens, deviceToken: await knownDevices.complete({ userId, epoch }, device_id, known) };
+    const { state: user } = await handler.load(userAggregate, userId);
+    // A kept session has an older epoch than its user. What has ended the session meanwhile has ended the device too.
+    const holds = user.status === 'registered' && sessionHolds(user, { id: sessionId, epoch });
+    const of = { userId, epoch: holds ? user.epoch : epoch };
+    return { tokens, deviceToken: await knownDevices.complete(of, device_id, client.known) };
   };
 
   async function strengthen(sessionId: string, method: Method, context: CommandContext) {

@@ -1,5 +1,6 @@
+import { alreadyOn } from '../../domain/factors/totp.js';
 import type { AccountDeps } from '../../deps.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { makeTotpSecret, totpUrl } from '../../../../security/tokens/totp.js';
 import { sessionAggregate } from '../../domain/session/session.js';
@@ -45,28 +46,30 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
      * Turns TOTP on if the code belongs to the enrolment. The session of the request passes the second factor too.
      * @returns the recovery codes, which no other call returns; null where the account had a factor, and so has codes
      * @throws CommandRejected user_not_found, totp_already_on, totp_enrolment_superseded, second_factor_refused,
-     * session_over; TooManyAttempts
+     * session_ended, session_over; TooManyAttempts
      */
     confirmTotp: async (
-      input: FactorSession & { readonly sessionId: string; readonly code: string },
+      input: FactorSession & {
+        readonly session: { readonly id: string; readonly epoch: number };
+        readonly code: string;
+      },
       context: CommandContext,
     ): Promise<readonly string[] | null> => {
-      const { userId, sessionId, clientIp, known = null, code } = input;
+      const { userId, session, client, code } = input;
       const { totp } = await loadRegistered(handler, userId);
-      if (totp.status === 'on')
-        return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
+      if (totp.status === 'on') return alreadyOn();
       if (totp.status === 'off')
         return rejectUser('totp_enrolment_superseded', 'no enrolment has begun; begin one first');
       const { enrolment_id, secret } = totp;
-      const tried = { userId, client: { ip: clientIp, known }, context };
-      const step = await secondFactors.firstStep(tried, secret, code);
+      const step = await secondFactors.firstStep({ userId, client, context }, secret, code);
       const made = issueRecoveryCodes(deps, userId);
-      const command = { type: 'ConfirmTotp', enrolment_id, step, recoveryCodes: made.digests } as const;
+      const confirm = { type: 'ConfirmTotp', enrolment_id, session, step } as const;
+      const command = { ...confirm, recoveryCodes: made.digests };
       await handler.handle(userAggregate.at(userId), command, context);
       const codes = issuedCodes(made, await loadRegistered(handler, userId));
       // After a crash before this, the session passes the second factor like any other session.
       const strengthen = { type: 'Strengthen', method: 'otp', refresh: null, now: context.time } as const;
-      await handler.handle(sessionAggregate.at(sessionId), strengthen, context);
+      await handler.handle(sessionAggregate.at(session.id), strengthen, context);
       return codes;
     },
     /**
@@ -74,11 +77,10 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
      * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
      */
     removeTotp: async (
-      { userId, clientIp, known = null, factor: typed }: ProvedSession,
+      { userId, client, factor: typed }: ProvedSession,
       context: CommandContext,
     ): Promise<void> => {
-      const tried = { userId, client: { ip: clientIp, known }, context };
-      await secondFactors.passOrPasskey(tried, typed, (factor) =>
+      await secondFactors.passOrPasskey({ userId, client, context }, typed, (factor) =>
         handler.handle(userAggregate.at(userId), { type: 'RemoveTotp', factor }, context),
       );
     },
@@ -88,12 +90,11 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
      * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
      */
     replaceRecoveryCodes: async (
-      { userId, clientIp, known = null, factor: typed }: ProvedSession,
+      { userId, client, factor: typed }: ProvedSession,
       context: CommandContext,
     ): Promise<readonly string[]> => {
       const { codes, digests: recoveryCodes } = issueRecoveryCodes(deps, userId);
-      const tried = { userId, client: { ip: clientIp, known }, context };
-      await secondFactors.passOrPasskey(tried, typed, (factor) =>
+      await secondFactors.passOrPasskey({ userId, client, context }, typed, (factor) =>
         handler.handle(
           userAggregate.at(userId),
           { type: 'ReplaceRecoveryCodes', factor, recoveryCodes },

@@ -1,6 +1,5 @@
-import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AccountDeps } from '../../deps.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { mailedCode } from '../../../../security/guessing/mailed-code.js';
@@ -23,10 +22,6 @@ import { type Account, type FindAccount, checkAddress, refuseBanned } from '../f
 import type { LoginInput, SignedIn } from './passwords.js';
 import type { Sessions } from './sessions.js';
 import type { CodeTry, TryLoginCode } from './try-login-code.js';
-
-/** The life of a code, and the time after which the client may request another, in seconds (src/areas/accounts/commands/README.md#email-codes). */
-const loginCodeSeconds = mailedCode.lifeSeconds;
-const resendSeconds = 60;
 
 /** The least time from a request to its reply (src/areas/accounts/commands/README.md#login-codes). */
 const replyAfterMs = 300;
@@ -67,7 +62,7 @@ export function makeLoginCodeCommands(
       context: CommandContext,
     ) => {
       const email_digest = digests.email(checkAddress(email).canonical);
-      const startedMs = steadyMsOf(clock);
+      const startedMs = clock.steadyMs();
       const [account, isGuessedAt] = await Promise.all([
         findAccount(email_digest),
         mailedCodeGuard.hasFailures(email_digest),
@@ -80,9 +75,9 @@ export function makeLoginCodeCommands(
           ? { type: 'Withhold', ...asked }
           : issueFor(account, context, { ...asked, isGuessedAt });
       await handler.handle(loginCodeAggregate.at(email_digest), command, context);
-      const lateMs = Math.max(0, steadyMsOf(clock) - startedMs - replyAfterMs);
+      const lateMs = Math.max(0, clock.steadyMs() - startedMs - replyAfterMs);
       await clock.sleep(Math.ceil(lateMs / replyStepMs) * replyStepMs - lateMs);
-      return { expires_in: loginCodeSeconds, resend_after: resendSeconds };
+      return { expires_in: mailedCode.lifeSeconds, resend_after: mailedCode.resendSeconds };
     },
     /**
      * Signs in by a mailed code, which also verifies the address. The first code that verifies an address voids all that the account held
@@ -92,13 +87,12 @@ export function makeLoginCodeCommands(
      * Overloaded
      */
     loginByEmailCode: async (
-      { email, code, clientIp, known = null, userAgent }: EmailCodeLoginInput,
+      { email, code, client, userAgent }: EmailCodeLoginInput,
       context: CommandContext,
     ): Promise<SignedIn> => {
-      const releaseMs = steadyMsOf(clock) + replyAfterMs;
-      const untilRelease = () => clock.sleep(Math.max(0, releaseMs - steadyMsOf(clock)));
+      const releaseMs = clock.steadyMs() + replyAfterMs;
+      const untilRelease = () => clock.sleep(Math.max(0, releaseMs - clock.steadyMs()));
       const email_digest = digests.email(checkAddress(email).canonical);
-      const client = { ip: clientIp, known };
       const user = await prove({ email_digest, code, client }, context).catch(async (error: unknown) => {
         if (isRejection<UserRejection>(error, ...refusals)) return null;
         if (error instanceof TooManyAttempts) await untilRelease();
@@ -109,14 +103,8 @@ export function makeLoginCodeCommands(
         return refuse();
       }
       const { userId, epoch } = user;
-      const session = {
-        userId,
-        epoch,
-        methods: ['email'],
-        clientIp,
-        userAgent,
-        device_id: known?.id,
-      } as const;
+      const { known } = client;
+      const session = { userId, epoch, methods: ['email'], client, userAgent, device_id: known?.id } as const;
       const { tokens, device_id } = await startSession(session, context);
       // With a second factor on, only that completes the sign-in.
       const isComplete = !user.hasSecondFactor;
@@ -141,7 +129,7 @@ export function makeLoginCodeCommands(
       // The user's spelling, already sealed.
       email: user.email,
       code_key_id: loginCodes.active(),
-      expires_at: new Date(asked.now.getTime() + loginCodeSeconds * 1_000).toISOString(),
+      expires_at: new Date(asked.now.getTime() + mailedCode.lifeSeconds * 1_000).toISOString(),
     };
   }
 
@@ -194,9 +182,7 @@ export function mailLoginCodes(
       const message = loginCodeMessage({ code, expires_at: issue.expires_at, publicUrl });
       return { to, person: userId, ...message };
     },
-    record: async (id, event, outcome, context) => {
-      const command = { type: 'MarkMailed', issue_id: event.data.issue_id, outcome } as const;
-      await handler.handle(loginCodeAggregate.at(id), command, context);
-    },
+    record: (id, { data: { issue_id } }, outcome, context) =>
+      handler.handle(loginCodeAggregate.at(id), { type: 'MarkMailed', issue_id, outcome }, context),
   });
 }

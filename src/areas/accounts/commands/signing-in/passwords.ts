@@ -1,10 +1,10 @@
 import type { AccountDeps } from '../../deps.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { KeyMissing } from '../../../../keys/sealing/errors.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { KnownDevice, TryingClient } from '../../../../security/guessing/guard.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { PasswordVerdict } from '../../../../security/passwords/passwords.js';
 import { parseEmailAddress } from '../../../../validation/email-address.js';
 import { invalid } from '../../../../validation/field-problems.js';
@@ -28,10 +28,7 @@ import type { Sessions, TokenPair } from './sessions.js';
 export interface LoginInput {
   readonly email: string;
   readonly password: string;
-  /** In canonical spelling. */
-  readonly clientIp: string;
-  /** The device of the client, if the account knows it; null when left out. */
-  readonly known?: KnownDevice | null;
+  readonly client: TryingClient;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
 }
@@ -65,10 +62,7 @@ interface ChangePasswordInput {
   /** Optional for 15 min after a sign-in or a reauthentication by a mailed code. */
   readonly currentPassword: string | undefined;
   readonly newPassword: string;
-  /** In canonical spelling. */
-  readonly clientIp: string;
-  /** The device of the session, if the account knows it; null when left out. */
-  readonly known?: KnownDevice | null;
+  readonly client: TryingClient;
 }
 
 /** The time for which a mailed code replaces the current password (src/security/README.md#passwords). */
@@ -101,18 +95,17 @@ export function makePasswordCommands(
      * TooManyAttempts; Overloaded
      */
     login: async (
-      { email, password, clientIp, known = null, userAgent }: LoginInput,
+      { email, password, client, userAgent }: LoginInput,
       context: CommandContext,
     ): Promise<SignedIn> => {
       const email_digest = digests.email(checkAddress(email).canonical);
-      const client = { ip: clientIp, known };
-      const device_id = known?.id ?? derivedId(context, 'device');
+      const device_id = client.known?.id ?? derivedId(context, 'device');
       let deviceToken: string | null = null;
       // The write of the guard and that of the device are one commit of embedded stores.
       const remember = async ({ userId, user }: Account): Promise<void> => {
         // With a second factor on, only that completes the sign-in.
         if (user.banned || hasFactor(user)) return;
-        deviceToken = await knownDevices.complete({ userId, epoch: user.epoch }, device_id, known);
+        deviceToken = await knownDevices.complete({ userId, epoch: user.epoch }, device_id, client.known);
       };
       const tried = { subject: email_digest, client, admit: admit(client) };
       const check = () => checkSignIn(email_digest, password, client);
@@ -128,7 +121,7 @@ export function makePasswordCommands(
       const { userId, user } = account;
       // The epoch comes from the state that the check read: a later change of the password ends the session.
       const { epoch } = user;
-      const session = { userId, epoch, methods: ['pwd'], clientIp, userAgent, device_id } as const;
+      const session = { userId, epoch, methods: ['pwd'], client, userAgent, device_id } as const;
       const { tokens } = await startSession(session, context);
       if (!user.email_verified) await knownDevices.noteSession(userId);
       const found = await users.find(userId);
@@ -224,13 +217,12 @@ export function makePasswordCommands(
   }
 
   async function change(input: ChangePasswordInput, context: CommandContext): Promise<void> {
-    const { userId, session, newPassword } = input;
+    const { userId, session, newPassword, client } = input;
     const user = await loadRegistered(handler, userId);
     const email = await openForPerson(sealer, { userId, field: 'email' }, user.email);
     const problem = checkPassword(newPassword, parseEmailAddress(email)?.localPart ?? '');
     if (problem !== null) invalid('new_password', problem.problem, problem.code);
-    const client = { ip: input.clientIp, known: input.known ?? null };
-    const checkedAgainst = await prove(input, { user, client }, context);
+    const checkedAgainst = await prove(input, user, context);
     const hash = await passwords.hash(newPassword, client);
     const password_hash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     const command = { type: 'ChangePassword', password_hash, checkedAgainst, session } as const;
@@ -241,8 +233,8 @@ export function makePasswordCommands(
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */
   async function prove(
-    { userId, session, currentPassword: password }: ChangePasswordInput,
-    { user, client }: Pick<PasswordTry, 'user' | 'client'>,
+    { userId, session, currentPassword: password, client }: ChangePasswordInput,
+    user: RegisteredUser,
     context: CommandContext,
   ): Promise<Sealed | null> {
     const field = 'current_password';
@@ -254,9 +246,7 @@ export function makePasswordCommands(
   }
 
   function admit(client: TryingClient): () => void {
-    return () => {
-      passwords.requireRoom(client);
-    };
+    return () => passwords.requireRoom(client);
   }
 
   function onUncheckable(error: KeyMissing): void {

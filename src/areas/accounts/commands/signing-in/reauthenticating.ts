@@ -1,6 +1,7 @@
+import { refusePasskeySignIn } from '../factors/passkey-proofs.js';
 import type { AccountDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import type { KnownDevice } from '../../../../security/guessing/guard.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { AuthenticationResponse } from '../../../../security/tokens/webauthn.js';
 import { rejectUseCase } from '../../../shared/rejections.js';
 import type { AuthenticationMethod } from '../../domain/session/events.js';
@@ -19,10 +20,7 @@ interface ReauthenticateInput {
   readonly userId: string;
   /** The session of the request, which becomes fresh. */
   readonly sessionId: string;
-  /** In canonical spelling. */
-  readonly clientIp: string;
-  /** The device of the session, if the account knows it; null when left out. */
-  readonly known?: KnownDevice | null;
+  readonly client: TryingClient;
   readonly presented: ReauthenticationProof;
 }
 
@@ -50,11 +48,10 @@ export function makeReauthenticate(
   };
 
   async function prove(
-    { userId, sessionId, clientIp, known = null, presented }: ReauthenticateInput,
+    { userId, sessionId, client, presented }: ReauthenticateInput,
     context: CommandContext,
   ): Promise<void> {
     const user = await loadRegistered(handler, userId);
-    const client = { ip: clientIp, known };
     switch (presented.method) {
       case 'pwd': {
         const tried = { userId, user, client, password: presented.proof, field: 'password' };
@@ -72,10 +69,7 @@ export function makeReauthenticate(
       case 'passkey': {
         const use = { purpose: 'reauthenticate', sessionId } as const;
         if ((await passPasskey({ userId, use, response: presented.proof }, context)) !== null) return;
-        return rejectUseCase(
-          'credentials_refused',
-          'the passkey is unknown or was refused, or its challenge was used or is over; ask for new options',
-        );
+        return refusePasskeySignIn();
       }
     }
   }

@@ -1,6 +1,6 @@
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { AccountDeps } from '../../deps.js';
-import { loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { loadOfNew, derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
@@ -57,8 +57,8 @@ interface SessionInput {
   /** The user's session epoch. */
   readonly epoch: number;
   readonly methods: readonly AuthenticationMethod[];
-  /** In canonical spelling; null where there is none, for example on the command line. */
-  readonly clientIp: string | null;
+  /** Null where there is none, for example on the command line. */
+  readonly client: TryingClient | null;
   /** The client's `User-Agent`; null where it sends none. */
   readonly userAgent: string | null;
   /** The device that the account knows; a new one when left out. */
@@ -132,7 +132,7 @@ export function makeSessions(
   };
 
   async function start(
-    { userId, epoch, methods, clientIp, userAgent, ...given }: SessionInput,
+    { userId, epoch, methods, client, userAgent, ...given }: SessionInput,
     context: CommandContext,
   ): Promise<{ readonly tokens: TokenPair; readonly device_id: string }> {
     const sessionId = derivedId(context, 'session');
@@ -147,7 +147,7 @@ export function makeSessions(
       refresh_token_digest: issued.digest,
       idle_expires_at: secondsAfter(context.time, refreshIdleSeconds),
       expires_at: secondsAfter(context.time, sessionSeconds),
-      client_ip_digest: clientIp === null ? null : digests.ip(clientIp),
+      client_ip_digest: client === null ? null : digests.ip(client.ip),
       device_id: given.device_id ?? derivedId(context, 'device'),
       user_agent: userAgent === null ? null : await sealFor(userId, userAgent),
     };
@@ -173,8 +173,12 @@ export function makeSessions(
   }
 
   async function endSurplus(userId: string, context: CommandContext): Promise<void> {
+    const { state: user } = await handler.load(userAggregate, userId, 'remembered');
+    // The sessions of a user who is erased have ended.
+    if (user.status !== 'registered') return;
     const own = derivedId(context, 'session');
-    const surplus = await sessions.leastUsed(userId, { keep: sessionsMax, not: own, now: context.time });
+    const most = { keep: sessionsMax, not: own, now: context.time };
+    const surplus = await sessions.leastUsed({ ...user, id: userId }, most);
     for (const id of surplus) await revoke(id, 'session_limit', context);
   }
 

@@ -1,14 +1,13 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import {
+  decideBy,
+  defineAggregate,
+  type Evolving,
+} from '../../../../event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type EmailEvent, emailEvents } from './events.js';
 
 /** `address_reserved`: the reservation is not the one that the caller judged. */
 export type EmailRejection = 'address_reserved';
-
-function rejectEmail(code: EmailRejection, message: string): never {
-  throw new CommandRejected<EmailRejection>(code, message);
-}
 
 /** The reservation of an address. The user's stream says whether it counts (src/areas/accounts/README.md#unique-address). */
 export type EmailState =
@@ -53,7 +52,10 @@ const decide = decideBy<EmailCommand, EmailState, EmailEvent>({
       // This includes the user's reservation for another change: another process may have judged that it does not count,
       // and would replace it while the user relies on it.
       if (state.revision !== replaces)
-        rejectEmail('address_reserved', 'another reservation of the address has been made meanwhile');
+        throw new CommandRejected<EmailRejection>(
+          'address_reserved',
+          'another reservation of the address has been made meanwhile',
+        );
     }
     return [{ type: 'EmailReserved', data: { user_id: userId, change_id } }];
   },

@@ -1,8 +1,9 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
 import type { RegisteredUser } from '../user/fold.js';
+import { sessionHolds } from '../guard.js';
 import { hasFactor, type Totp, type TotpOn } from './credentials.js';
 
 /** A code that the caller has verified. `decide` checks that it is unused. */
@@ -18,6 +19,8 @@ export type TotpCommand =
   | {
       readonly type: 'ConfirmTotp';
       readonly enrolment_id: string;
+      /** The session of the request. A factor that it set would outlive its end. */
+      readonly session: { readonly id: string; readonly epoch: number };
       readonly step: number;
       /** Keyed digests. */
       readonly recoveryCodes: readonly string[];
@@ -38,6 +41,7 @@ export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = 
     return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolment_id, secret: command.secret } }];
   },
   ConfirmTotp: (command, user) => {
+    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
     if (isConfirmed(command, user)) return [];
     requireEnrolling(user.totp, command.enrolment_id);
     return [
@@ -87,22 +91,23 @@ function requireEnrolling(totp: Totp, enrolment_id: string): void {
 function useOrPasskey(factor: FactorOrPasskey, user: RegisteredUser): readonly UserEvent[] {
   if (factor !== null) return [use(factor, user)];
   // The passkey was removed meanwhile.
-  return user.passkeys.length > 0 ? [] : refuse();
+  return user.passkeys.length > 0 ? [] : refuseFactor();
 }
 
 function use(factor: SecondFactor, user: RegisteredUser): UserEvent {
   if (factor.kind === 'recovery-code') {
     if (!hasFactor(user)) noFactor();
-    if (!user.recoveryCodes.has(factor.digest)) refuse();
+    if (!user.recoveryCodes.has(factor.digest)) refuseFactor();
     return { type: 'RecoveryCodeUsed', data: { digest: factor.digest } };
   }
   const totp = requireOn(user.totp);
   // RFC 6238, section 5.2: a code is accepted once. The codes of earlier time steps are refused too.
-  if (factor.enrolment_id !== totp.enrolment_id || factor.step <= totp.lastStep) refuse();
+  if (factor.enrolment_id !== totp.enrolment_id || factor.step <= totp.lastStep) refuseFactor();
   return { type: 'TotpStepUsed', data: { step: factor.step } };
 }
 
-function refuse(): never {
+/** @throws CommandRejected second_factor_refused */
+export function refuseFactor(): never {
   return rejectUser('second_factor_refused', 'the code is wrong or was used already');
 }
 
@@ -116,6 +121,6 @@ export function noFactor(): never {
   return rejectUser('totp_not_on', 'the account has no second factor');
 }
 
-function alreadyOn(): never {
+export function alreadyOn(): never {
   return rejectUser('totp_already_on', 'an authenticator app is on already; remove it first');
 }

@@ -1,6 +1,9 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import {
+  decideBy,
+  defineAggregate,
+  type Evolving,
+} from '../../../../event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, Requester } from '../../../../validation/fields.js';
 import {
   countedCodes,
@@ -12,10 +15,6 @@ import { type LoginCodeEvent, loginCodeEvents } from './events.js';
 
 /** `login_code_refused`: the code does not exist, was replaced, used or tried too often, or has expired. */
 export type LoginCodeRejection = 'login_code_refused';
-
-function rejectLoginCode(code: LoginCodeRejection, message: string): never {
-  throw new CommandRejected<LoginCodeRejection>(code, message);
-}
 
 /** The codes of an address. Those of known devices and of all other clients do not depend on each other. */
 export interface LoginCodeState {
@@ -181,7 +180,10 @@ export function openStrong({ strong }: LoginCodeState, now: Date): readonly Logi
 }
 
 function refuse(): never {
-  return rejectLoginCode('login_code_refused', 'the code is wrong or not valid any more');
+  throw new CommandRejected<LoginCodeRejection>(
+    'login_code_refused',
+    'the code is wrong or not valid any more',
+  );
 }
 
 /**

@@ -1,5 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { defineAggregate, type Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../../../../validation/fields.js';
 import { type SecurityNoticeEvent, securityNoticeEvents } from './events.js';
 

@@ -90,15 +90,7 @@ export const sessionEvents = makeEvents('session-{id}', {
       `presented the replaced refresh token number ${refresh_generation} of session ${id}; one holder has stolen it`,
   ),
   SessionRevoked: event(
-    {
-      reason: z.enum([
-        'signed_out',
-        'revoked_by_user',
-        'refresh_token_reused',
-        'user_erased',
-        'session_limit',
-      ]),
-    },
+    { reason: z.enum(Object.keys(endings) as (keyof typeof endings)[]) },
     ({ reason }, id) => `ended session ${id}: ${endings[reason]}`,
   ),
 });

@@ -1,4 +1,4 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import {
   type AuthenticationMethod,

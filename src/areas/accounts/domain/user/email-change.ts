@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
 import type { UserEvent } from './events.js';

@@ -9,7 +9,7 @@ import {
   instant,
   mailOutcome,
 } from '../../../../validation/fields.js';
-import { listInWords, outcomeInWords, sourceInWords } from '../../../../validation/text.js';
+import { listInWords, outcomeInWords, sourceInWords, countInWords } from '../../../../validation/text.js';
 
 const secrets = {
   password: 'the password',
@@ -58,7 +58,8 @@ export const userEvents = makeEvents('user-{id}', {
   RegistrationAbandoned: event({}, (_, id) => `ended the registration of user ${id}, which took too long`),
   CapacityGranted: event(
     { source: grantSource, bytes: byteCount },
-    ({ bytes, source }, id) => `gave user ${id} a capacity of ${bytes} bytes ${sourceInWords(source)}`,
+    ({ bytes, source }, id) =>
+      `gave user ${id} a capacity of ${countInWords(bytes, 'byte')} ${sourceInWords(source)}`,
   ),
   CapacityRevoked: event(
     { source: grantSource },

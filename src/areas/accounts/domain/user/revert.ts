@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import { allVoided } from './email-verification.js';
 import type { UserEvent, VoidedCredential } from './events.js';
 import { type FormerAddress, formerAddress, revertibleMs } from './former-addresses.js';

@@ -1,4 +1,4 @@
-import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
 import { sessionHolds } from '../guard.js';

@@ -1,10 +1,9 @@
+import { nameField } from '../../../../validation/zod-problems.js';
 import { namedObject } from '../../../../validation/fields.js';
 import type { AccountDeps } from '../../deps.js';
 import { z } from 'zod';
 import type { AccountCommands } from '../../commands/index.js';
 import { passkeyResource } from '../../../../../projections/accounts/users/resource.js';
-import { checkName, namePattern } from '../../../../validation/text.js';
-import { judged } from '../../../../validation/zod-problems.js';
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields } from '../../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../../http/route.js';
@@ -19,11 +18,7 @@ import {
 
 const passkeyParams = z.object({ passkeyId: z.uuid().toLowerCase() });
 
-const name = z
-  .string()
-  .max(256)
-  .check(judged((text) => checkName(text, '')))
-  .meta({ minLength: 1, maxLength: 64, pattern: namePattern, examples: ['Laptop'] });
+const name = nameField('Laptop');
 
 const newPasskey = namedObject('NewPasskey', {
   credential: registrationResponse,
@@ -36,11 +31,12 @@ const registeredPasskey = passkeyResource
 
 const path = '/api/v1/auth/passkeys';
 
-/** Makes the routes of the caller's passkeys (src/areas/accounts/commands/README.md#passkeys). */
+/** Makes the routes of the caller's passkeys, and of sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
 export function makePasskeyRoutes(
   deps: AccountCommands & Pick<AccountDeps, 'users'> & { readonly passkeys: object | null },
 ): readonly Route[] {
-  const { passkeyOptions, registerPasskey, renamePasskey, removePasskey, users, passkeys } = deps;
+  const { passkeyOptions, registerPasskey, renamePasskey, removePasskey, loginByPasskey } = deps;
+  const { users, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
     route('getPasskeyOptions', 'POST /api/v1/auth/passkey-options', {
@@ -104,16 +100,6 @@ export function makePasskeyRoutes(
       handler: ({ params: { passkeyId }, caller: { userId }, command }) =>
         finished(removePasskey({ userId, passkeyId }, command)),
     }),
-  ];
-}
-
-/** Makes sign-in by a passkey (src/areas/accounts/commands/README.md#passkeys). */
-export function makePasskeyLoginRoutes(
-  deps: AccountCommands & { readonly passkeys: object | null },
-): readonly Route[] {
-  const { passkeyOptions, loginByPasskey, passkeys } = deps;
-  const route = routesOf({ tag: 'Accounts' });
-  return [
     route('getPasskeyLoginOptions', 'POST /api/v1/auth/passkey-login/options', {
       summary: 'Ask for a challenge to sign in by a passkey',
       description:
@@ -136,8 +122,8 @@ export function makePasskeyLoginRoutes(
       errors: ['passkeys_not_configured', 'invalid_credentials', 'account_banned'],
       lacks: lacksPasskeys(passkeys),
       limit: { name: 'login', counts: 'all' },
-      handler: async ({ body: { credential: response }, client, userAgent, command }) =>
-        ok(signedInBody(await loginByPasskey({ response, clientIp: client, userAgent }, command))),
+      handler: async ({ body: { credential: response }, trying: client, userAgent, command }) =>
+        ok(signedInBody(await loginByPasskey({ response, client, userAgent }, command))),
     }),
   ];
 }

@@ -1,5 +1,4 @@
 import { makeLru } from '../../../../kit/lru.js';
-import { steadyMsOf } from '../../../../kit/time/clock.js';
 import type { AssetDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
@@ -112,7 +111,7 @@ export function makeCheckUploads(
       const answer = await askBucket(state, signal);
       if (answer.kind === 'found') return { seen: answer.object };
       if (answer.kind === 'missing') return { seen: null };
-      if (answer.kind === 'away') awayUntil.set(state.storage_id, steadyMsOf(clock) + awayMs);
+      if (answer.kind === 'away') awayUntil.set(state.storage_id, clock.steadyMs() + awayMs);
       return null;
     } catch (error) {
       // A disabled storage may be enabled before the next check.
@@ -122,6 +121,6 @@ export function makeCheckUploads(
   }
 
   function isAway(storageId: string): boolean {
-    return steadyMsOf(clock) < (awayUntil.get(storageId) ?? -Infinity);
+    return clock.steadyMs() < (awayUntil.get(storageId) ?? -Infinity);
   }
 }

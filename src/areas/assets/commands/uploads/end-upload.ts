@@ -1,5 +1,5 @@
 import type { AssetDeps } from '../../deps.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import {
   type ExistingAsset,

@@ -7,7 +7,7 @@ import { rejectAsset } from '../../domain/asset/rejections.js';
 import type { Rendition } from '../../domain/asset/events.js';
 import { checkLanguage, originalKind } from '../../domain/asset/renditions.js';
 import { invalid } from '../../../../validation/field-problems.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
+import { wholeKey } from '../../../storages/domain/bucket/bucket.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../add-asset.js';
 import type { Capacity } from '../capacity.js';

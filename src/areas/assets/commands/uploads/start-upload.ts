@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AssetDeps } from '../../deps.js';
-import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import {
   type ExistingAsset,
@@ -18,7 +18,7 @@ import {
   uploadNotFound,
 } from '../../domain/asset/multipart.js';
 import { instant, namedObject } from '../../../../validation/fields.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
+import { wholeKey } from '../../../storages/domain/bucket/bucket.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { AskBucket, OpenAssetStorage } from '../add-asset.js';

@@ -1,5 +1,9 @@
-import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import {
+  decideBy,
+  defineAggregate,
+  narrowed,
+  type Evolving,
+} from '../../../../event-sourcing/deciding/command-handler.js';
 import { type AssetDescription, type AssetEvent, type Rendition, assetEvents } from './events.js';
 import { type AssetChanges, changeAsset, putRendition, removeRendition } from './changes.js';
 import {

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AssetDescription, AssetEvent, Rendition } from './events.js';
 import { rejectAsset, renditionNotFound } from './rejections.js';
 import { type GivenRendition, checkRenditions, renditionsMax } from './renditions.js';
 import { type UploadFields, isSameRendition, sameTag } from './fold.js';
 import { checkMediaType, checkSize, eventOfAnswer } from './upload.js';
 import { checkAll, checkEach, invalid } from '../../../../validation/field-problems.js';
-import { type KeyRule, checkObjectKey } from '../../../storages/domain/bucket/object-key-rules.js';
+import { type KeyRule, checkObjectKey } from '../../../storages/domain/bucket/bucket.js';
 import { checkName } from '../../../../validation/text.js';
 
 const tagsMax = 20;
@@ -106,7 +107,7 @@ function changeName(asset: Changing, name = asset.name): readonly AssetEvent[] {
 }
 
 function changeTags(asset: Changing, tags: readonly string[] = asset.tags): readonly AssetEvent[] {
-  return isSameList(tags, asset.tags) ? [] : [{ type: 'AssetTagged', data: { tags: [...tags] } }];
+  return isDeepStrictEqual(tags, asset.tags) ? [] : [{ type: 'AssetTagged', data: { tags: [...tags] } }];
 }
 
 function changeFile(
@@ -121,14 +122,10 @@ function changeFile(
   return judged === null ? [changed] : [changed, judged];
 }
 
-function isSameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((entry, index) => entry === other[index]);
-}
-
 /** @throws CommandRejected rendition_limit_reached */
 export function putRendition(asset: AssetDescription, rendition: Rendition): readonly AssetEvent[] {
   const before = asset.renditions.find((one) => isSameRendition(one, rendition));
-  if (before !== undefined && isSameFile(before, rendition)) return [];
+  if (isDeepStrictEqual(before, rendition)) return [];
   if (before === undefined && asset.renditions.length >= renditionsMax)
     rejectAsset('rendition_limit_reached', `an asset has at most ${renditionsMax} renditions; remove one`);
   const capacity = capacityChange(asset, rendition.size - (before?.size ?? 0));
@@ -144,12 +141,6 @@ export function removeRendition(
   if (found === undefined) return renditionNotFound();
   const capacity = capacityChange(asset, -found.size);
   return [{ type: 'AssetRenditionRemoved', data: { kind, language, capacity } }];
-}
-
-function isSameFile(one: Rendition, other: Rendition): boolean {
-  return (
-    one.object_key === other.object_key && one.media_type === other.media_type && one.size === other.size
-  );
 }
 
 function capacityChange({ project_id }: AssetDescription, bytes: number) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
 import { byteCount, entityId, hexDigest, instant } from '../../../../validation/fields.js';
-import { inQuotes } from '../../../../validation/text.js';
+import { inQuotes, countInWords } from '../../../../validation/text.js';
 
 /** A file that was made from the original, for example a thumbnail. */
 const rendition = z.strictObject({
@@ -52,8 +52,8 @@ export const assetEvents = makeEvents('asset-{id}', {
       tags: z.array(z.string().min(1)),
     },
     ({ project_id, storage_id, name, media_type, size, renditions }, id) =>
-      `added asset ${id} to project ${project_id}: ${inQuotes(name)}, ${media_type}, ${size} bytes and ` +
-      `${renditions.length} renditions, in storage ${storage_id}`,
+      `added asset ${id} to project ${project_id}: ${inQuotes(name)}, ${media_type}, ${countInWords(size, 'byte')} and ` +
+      `${countInWords(renditions.length, 'rendition')}, in storage ${storage_id}`,
   ),
   AssetRenamed: event(
     { name: z.string().min(1) },
@@ -68,13 +68,14 @@ export const assetEvents = makeEvents('asset-{id}', {
   /** Media type and size of the own file, which the asset described otherwise. */
   AssetFileChanged: event(
     { media_type: z.string().min(1), size: byteCount, capacity: changeOfBytes },
-    ({ media_type, size }, id) => `described the file of asset ${id} as ${media_type} of ${size} bytes`,
+    ({ media_type, size }, id) =>
+      `described the file of asset ${id} as ${media_type} of ${countInWords(size, 'byte')}`,
   ),
   /** Adds a rendition, or replaces the one of the same kind and language. */
   AssetRenditionPut: event(
     { rendition, capacity: changeOfBytes },
     ({ rendition: { kind, language, media_type, size } }, id) =>
-      `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${size} bytes`,
+      `put rendition ${nameOf(kind, language)} of asset ${id}: ${media_type}, ${countInWords(size, 'byte')}`,
   ),
   AssetRenditionRemoved: event(
     { kind: z.string().min(1), language: z.string().min(1).nullable(), capacity: changeOfBytes },
@@ -95,12 +96,12 @@ export const assetEvents = makeEvents('asset-{id}', {
   AssetUploadVerified: event(
     seenObject,
     ({ size, entity_tag }, id) =>
-      `found the upload of asset ${id} complete: ${size} bytes, ${tagInWords(entity_tag)}`,
+      `found the upload of asset ${id} complete: ${countInWords(size, 'byte')}, ${tagInWords(entity_tag)}`,
   ),
   AssetUploadMismatched: event(
     { ...seenObject, differs: z.array(z.enum(['size', 'media_type', 'sha256'])).min(1) },
     ({ size, entity_tag, differs }, id) =>
-      `found another object than asset ${id} describes: ${size} bytes, ${tagInWords(entity_tag)}; it differs in ` +
+      `found another object than asset ${id} describes: ${countInWords(size, 'byte')}, ${tagInWords(entity_tag)}; it differs in ` +
       differs.join(', '),
   ),
   /** The bucket no longer holds an object that was complete or mismatched. */
@@ -122,7 +123,7 @@ export const assetEvents = makeEvents('asset-{id}', {
         .nullable(),
     },
     ({ upload_id, part_size }, id) =>
-      `started upload ${upload_id} of asset ${id} in parts of ${part_size} bytes`,
+      `started upload ${upload_id} of asset ${id} in parts of ${countInWords(part_size, 'byte')}`,
   ),
   /** The bucket gave no answer to an abort. */
   AssetMultipartAbortPutOff: event(
@@ -144,7 +145,7 @@ export const assetEvents = makeEvents('asset-{id}', {
       /** `bytesOfAsset`. */
       bytes: byteCount,
     },
-    ({ bytes }, id) => `removed asset ${id} of ${bytes} bytes`,
+    ({ bytes }, id) => `removed asset ${id} of ${countInWords(bytes, 'byte')}`,
   ),
   /** The objects of the removed asset are to be deleted from the bucket. */
   AssetDeletionRequested: event(
@@ -160,7 +161,7 @@ export const assetEvents = makeEvents('asset-{id}', {
       object_keys: z.array(z.string().min(1)).min(1),
     },
     ({ object_keys, storage_id }, id) =>
-      `asked to delete ${object_keys.length} objects of removed asset ${id} from the bucket of storage ${storage_id}`,
+      `asked to delete ${countInWords(object_keys.length, 'object')} of removed asset ${id} from the bucket of storage ${storage_id}`,
   ),
   /** An attempt left objects, and the next one is due. */
   AssetDeletionPutOff: event(
@@ -173,7 +174,7 @@ export const assetEvents = makeEvents('asset-{id}', {
       kept: z.array(z.string().min(1)),
     },
     ({ attempt, delete_at, left, kept }, id) =>
-      `could not delete ${left.length} objects of removed asset ${id}${keptWords(kept)}; attempt ${attempt} is due at ${delete_at}`,
+      `could not delete ${countInWords(left.length, 'object')} of removed asset ${id}${keptWords(kept)}; attempt ${attempt} is due at ${delete_at}`,
   ),
   /** Nothing more is tried. `left` and `kept` are empty where the bucket deleted all objects. */
   AssetDeletionEnded: event(
@@ -181,7 +182,7 @@ export const assetEvents = makeEvents('asset-{id}', {
     ({ left, kept }, id) =>
       left.length === 0
         ? `deleted the objects of removed asset ${id}${keptWords(kept)}`
-        : `gave up deleting ${left.length} objects of removed asset ${id}${keptWords(kept)}`,
+        : `gave up deleting ${countInWords(left.length, 'object')} of removed asset ${id}${keptWords(kept)}`,
   ),
 });
 

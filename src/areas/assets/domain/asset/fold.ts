@@ -18,15 +18,7 @@ type UploadStatus = 'pending' | 'complete' | 'mismatched';
 export type ObjectDifference = 'size' | 'media_type' | 'sha256';
 
 /** An object as its bucket reported it. */
-export interface SeenObject {
-  readonly size: number;
-  /** Without its quotation marks; null where the bucket named none. */
-  readonly entity_tag: string | null;
-  /** Null where the bucket named none. */
-  readonly media_type: string | null;
-  /** In hexadecimal; null where neither the bucket nor the client gave one. */
-  readonly sha256: string | null;
-}
+export type SeenObject = Extract<AssetEvent, { type: 'AssetUploadVerified' }>['data'];
 
 export interface UploadFields {
   readonly upload: UploadStatus;

@@ -1,30 +1,18 @@
-import { decideBy } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy } from '../../../../event-sourcing/deciding/command-handler.js';
 import { TargetNotFound } from '../../../../event-sourcing/ports/errors.js';
 import type { AssetEvent } from './events.js';
 import type { AssetRejection } from './rejections.js';
 
-/** An upload in parts that the bucket still holds open (src/areas/assets/README.md#multipart-uploads). */
-export interface OpenMultipart {
-  readonly upload_id: string;
-  /** The id that the bucket gave. */
-  readonly bucket_upload_id: string;
-  /** In bytes; the last part may be smaller. */
-  readonly part_size: number;
-  readonly storage_id: string;
-  readonly object_key: string;
-  /** RFC 3339; when the service aborts it. */
-  readonly abort_at: string;
-  /** The object that the bucket had under the key before; null where it had none. */
-  readonly replaces: ReplacedObject | null;
-  /** 1 for the first attempt to abort it. */
-  readonly attempt: number;
-}
+type Started = Extract<AssetEvent, { type: 'AssetMultipartStarted' }>['data'];
+
+/**
+ * An upload in parts that the bucket still holds open (src/areas/assets/README.md#multipart-uploads). `attempt`: 1 for the first attempt
+ * to abort it.
+ */
+export type OpenMultipart = Started & { readonly attempt: number };
 
 /** What tells an object apart; null where the bucket named none. */
-export interface ReplacedObject {
-  readonly entity_tag: string | null;
-  readonly modified_at: string | null;
-}
+export type ReplacedObject = NonNullable<Started['replaces']>;
 
 /** Says whether the bucket has another object than before the upload: its tag or its time tells. */
 export function isNewObject(replaced: ReplacedObject | null, found: ReplacedObject): boolean {
@@ -73,7 +61,7 @@ export function abandonedAt(now: Date): string {
 /** Commands about an upload in parts. They do not check the project: the use case has found the upload by it. */
 export type MultipartCommand =
   /** The bucket opened an upload. While another one is open, that one stays. */
-  | { readonly type: 'StartMultipart'; readonly upload: Omit<OpenMultipart, 'attempt'> }
+  | { readonly type: 'StartMultipart'; readonly upload: Started }
   | { readonly type: 'EndMultipart'; readonly uploadId: string; readonly outcome: MultipartOutcome }
   /** An abort got no answer. */
   | { readonly type: 'PutOffAbort'; readonly uploadId: string; readonly attempt: number; readonly now: Date };

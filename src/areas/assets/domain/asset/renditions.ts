@@ -1,5 +1,5 @@
 import { checkAll, checkEach, invalid } from '../../../../validation/field-problems.js';
-import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/object-key-rules.js';
+import { checkObjectKey, type KeyRule } from '../../../storages/domain/bucket/bucket.js';
 import type { Rendition } from './events.js';
 import { checkMediaType, checkSize } from './upload.js';
 import { isSameRendition } from './fold.js';

@@ -1,3 +1,6 @@
+import { mediaTypeEssence } from '../../../../validation/text.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { AssetEvent } from './events.js';
 import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './fold.js';
 import { invalid } from '../../../../validation/field-problems.js';
 
@@ -80,33 +83,17 @@ const unnamedTypes: ReadonlySet<string> = new Set(['application/octet-stream', '
 
 /** Compares without parameters: storages and clients write them in different ways. */
 function isSameType(described: string, seen: string | null): boolean {
-  const type = essenceOf(seen ?? '');
-  return type === '' || unnamedTypes.has(type) || type === essenceOf(described);
-}
-
-function essenceOf(mediaType: string): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+  const type = mediaTypeEssence(seen ?? '');
+  return type === '' || unnamedTypes.has(type) || type === mediaTypeEssence(described);
 }
 
 function isSame(before: UploadFields, object: SeenObject, differs: readonly ObjectDifference[]): boolean {
-  if (before.upload !== (differs.length === 0 ? 'complete' : 'mismatched')) return false;
-  return (
-    before.object !== null &&
-    before.object.size === object.size &&
-    before.object.entity_tag === object.entity_tag &&
-    before.object.media_type === object.media_type &&
-    before.object.sha256 === object.sha256 &&
-    before.differs.join() === differs.join()
-  );
+  const upload = differs.length === 0 ? 'complete' : 'mismatched';
+  return isDeepStrictEqual([before.upload, before.object, before.differs], [upload, object, differs]);
 }
 
-/** A check that the service owes after it issued an upload URL. */
-export interface ExpectedUpload {
-  /** 1 for the first check. */
-  readonly attempt: number;
-  /** RFC 3339. */
-  readonly check_at: string;
-}
+/** A check that the service owes after it issued an upload URL. `attempt`: 1 for the first check. */
+export type ExpectedUpload = Extract<AssetEvent, { type: 'AssetUploadExpected' }>['data'];
 
 /**
  * The time from the issued URL, or from the check before, to each check. The second check follows the end of the URL,

@@ -1,4 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type AuditLogEvent, auditLogEvents } from './events.js';
 
 export type AuditLogState = { readonly restarted: boolean };

@@ -25,9 +25,7 @@ export function makeKeptDevice(storage: () => BrowserStorage) {
     keep: (data: Readonly<Record<string, unknown>>) => {
       const { device_token: token } = fieldsOf(data);
       if (typeof token !== 'string') return;
-      orNull((opened) => {
-        opened.setItem(item, token);
-      });
+      orNull((opened) => opened.setItem(item, token));
     },
   };
 }

@@ -46,9 +46,7 @@ export function makeKept(storage: () => BrowserStorage) {
       write(checkpointItem, { origin, size, root: base64Of(root), note: next.note });
       return true;
     },
-    rememberKey: (vkey: string) => {
-      write(keysItem, [...new Set([...keys(), vkey])]);
-    },
+    rememberKey: (vkey: string) => write(keysItem, [...new Set([...keys(), vkey])]),
     forget: () => {
       storage().removeItem(checkpointItem);
       storage().removeItem(keysItem);

@@ -20,9 +20,7 @@ const kept = makeKept(() => localStorage);
 const alarms = makeAlarms();
 
 const client = makePageClient({
-  onEnd: () => {
-    leave('Your session has ended. Sign in again; the filters are kept.');
-  },
+  onEnd: () => leave('Your session has ended. Sign in again; the filters are kept.'),
   onSecondFactor: () => {
     leave('');
     signIn.askSecondFactor();
@@ -48,9 +46,7 @@ byId('sign-out', HTMLButtonElement).addEventListener('click', () => {
   void client.signOut().catch(() => undefined);
   leave('You are signed out.');
 });
-byId('print', HTMLButtonElement).addEventListener('click', () => {
-  print();
-});
+byId('print', HTMLButtonElement).addEventListener('click', () => print());
 // The menu of the browser prints too.
 addEventListener('beforeprint', () => {
   const at = new Date().toISOString();

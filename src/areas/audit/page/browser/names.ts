@@ -43,9 +43,7 @@ export function makeNames(client: Pick<ServiceClient, 'getJson'>) {
         )
         .map(([stream]) => stream),
     /** Forgets all names, because they are personal. */
-    forget: () => {
-      known.clear();
-    },
+    forget: () => known.clear(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type NodeDescription, type NodeEvent, type NodeMode, nodeEvents } from './events.js';
 import {
   type KnownHealth,
@@ -52,10 +52,6 @@ function checkPrintable(field: string, text: string, max: number): string {
 
 export type NodeRejection = 'node_not_found';
 
-function rejectNode(code: NodeRejection, message: string): never {
-  throw new TargetNotFound<NodeRejection>(code, message);
-}
-
 export interface RegisteredNode extends NodeCondition, KnownHealth {
   readonly status: 'registered';
   readonly description: NodeDescription;
@@ -100,12 +96,17 @@ const decide = decideBy<NodeCommand, NodeState, NodeEvent>({
   },
   Change: (command, state) => change(command, requireNode(state)),
   FollowCheck: (command, state) => follow(command.check, requireNode(state)),
-  Remove: (_, state) => remove(state),
+  Remove: (_, state) => {
+    if (state.status === 'removed') return [];
+    requireNode(state);
+    return [{ type: 'NodeRemoved', data: {} }];
+  },
 });
 
 /** @throws CommandRejected node_not_found */
 export function requireNode(state: NodeState): RegisteredNode {
-  return state.status === 'registered' ? state : rejectNode('node_not_found', 'there is no such node');
+  if (state.status === 'registered') return state;
+  throw new TargetNotFound<NodeRejection>('node_not_found', 'there is no such node');
 }
 
 function change(
@@ -145,17 +146,6 @@ function follow(check: NodeCheck, state: RegisteredNode): readonly NodeEvent[] {
       },
     },
   ];
-}
-
-function remove(state: NodeState): readonly NodeEvent[] {
-  switch (state.status) {
-    case 'absent':
-      return rejectNode('node_not_found', 'there is no such node');
-    case 'registered':
-      return [{ type: 'NodeRemoved', data: {} }];
-    case 'removed':
-      return [];
-  }
 }
 
 export const nodeAggregate = defineAggregate(nodeEvents, { initialState, decide, evolve });

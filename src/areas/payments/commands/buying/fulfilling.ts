@@ -3,13 +3,13 @@ import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { GrantSource } from '../../../../validation/fields.js';
 import type { DomainEvent } from '../../../../event-sourcing/ports/domain-event.js';
-import type {
-  Aggregate,
-  Loaded,
-  PrepareFurther,
+import {
+  type Aggregate,
+  type Loaded,
+  type PrepareFurther,
+  stepContext,
 } from '../../../../event-sourcing/deciding/command-handler.js';
 import { Overloaded } from '../../../../kit/semaphore.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
 import {
   type GoneReason,
   type PlacedOrder,

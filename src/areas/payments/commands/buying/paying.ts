@@ -17,7 +17,7 @@ import {
   isCaptureDue,
   payablePayment,
 } from '../../domain/checkout/checkout.js';
-import { orderNumber } from '../../domain/payment-ids.js';
+import { orderNumber } from '../../domain/payment.js';
 import {
   type PlacedOrder,
   canTakeMoney,

@@ -1,5 +1,8 @@
-import { type NamedRevisions, loadOfNew } from '../../../../event-sourcing/deciding/command-handler.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import {
+  type NamedRevisions,
+  loadOfNew,
+  derivedId,
+} from '../../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';

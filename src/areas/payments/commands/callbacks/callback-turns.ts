@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
+import type { SteadyClock } from '../../../../kit/time/clock.js';
 import { makeLru } from '../../../../kit/lru.js';
-import { type Pace, processPace } from '../../../../kit/pace.js';
+import { type Pace, processPace } from '../../../../kit/read-in-turns.js';
 
 interface Waiting {
   readonly bytes: number;
@@ -53,13 +53,13 @@ export function makeCallbackTurns(deps: {
     },
     /** Counts the work of a callback whose signature does not hold. */
     refused: (client: string, bytes: number) => {
-      work.set(client, { bytes: workOf(client) + bytes + signatureBytes, atMs: steadyMsOf(clock) });
+      work.set(client, { bytes: workOf(client) + bytes + signatureBytes, atMs: clock.steadyMs() });
     },
   };
 
   function workOf(client: string): number {
     const found = work.get(client);
-    return found === undefined ? 0 : found.bytes * 0.5 ** ((steadyMsOf(clock) - found.atMs) / halfLifeMs);
+    return found === undefined ? 0 : found.bytes * 0.5 ** ((clock.steadyMs() - found.atMs) / halfLifeMs);
   }
 
   async function serve(): Promise<void> {

@@ -3,8 +3,12 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { withTimeLimit } from '../../../../kit/time/time-limit.js';
 import type { PaymentDeps } from '../../deps.js';
-import { parseOrderNumber, reportKeyOf } from '../../domain/payment-ids.js';
-import { type PaymentProviderName, platformTerms } from '../../domain/payment.js';
+import {
+  parseOrderNumber,
+  reportKeyOf,
+  type PaymentProviderName,
+  platformTerms,
+} from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import type { Acknowledgement, PaymentCallback, VerifiedCallback } from '../../platforms/payment-provider.js';
 import { makeCallbackTurns } from './callback-turns.js';

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkoutAggregate, isPaymentMade } from '../../domain/checkout/checkout.js';
-import { approvalName, parseOrderNumber, transactionStreamId } from '../../domain/payment-ids.js';
+import {
+  approvalName,
+  parseOrderNumber,
+  transactionStreamId,
+  type PaymentProviderName,
+} from '../../domain/payment.js';
 import { orderAggregate, outcomeIn, paymentUnderWay, reportedFact } from '../../domain/order/order.js';
 import { type PaymentNotification, movesMoney } from '../../domain/fact.js';
-import type { PaymentProviderName } from '../../domain/payment.js';
 import { transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { VerifiedCallback } from '../../platforms/payment-provider.js';

@@ -1,16 +1,14 @@
-import { steadyMsOf } from '../../../../kit/time/clock.js';
 import { z } from 'zod';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { type UseCaseRejection, isRejection, rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate } from '../../domain/checkout/checkout.js';
 import type { Ledger } from '../../domain/order/facts.js';
-import { orderNumber } from '../../domain/payment-ids.js';
+import { orderNumber, type PaymentProviderName } from '../../domain/payment.js';
 import { orderAggregate } from '../../domain/order/order.js';
 import { transactionKey } from '../../domain/order/review.js';
-import type { PaymentProviderName } from '../../domain/payment.js';
 import type { OrderQueries, QueriedPayment, ReportList } from '../../platforms/payment-maker.js';
 import type { AcceptNews } from './news.js';
 import { askPlatform } from '../platforms.js';
@@ -55,15 +53,17 @@ interface Answers {
   readonly failures: readonly unknown[];
 }
 
-export type ReconcilePayments = ReturnType<typeof makeReconcilePayments>;
+export type ReconcilePayments = ReturnType<typeof makeReconciling>['reconcilePayments'];
 
-export function makeReconcilePayments(
+export type ReconcileRefund = ReturnType<typeof makeReconciling>['reconcileRefund'];
+
+export function makeReconciling(
   deps: Pick<PaymentDeps, 'handler' | 'orders' | 'clock' | 'onFailure' | 'paymentMakers'> & {
     readonly acceptNews: AcceptNews;
   },
 ) {
   const { handler, orders, clock, onFailure, paymentMakers, acceptNews } = deps;
-  return reconcilePayments;
+  return { reconcilePayments, reconcileRefund: { isOpen, ask: askForRefund } };
 
   /**
    * Asks a platform for what its callbacks did not report in a period. What it answers is a report like a callback's, so a
@@ -94,8 +94,8 @@ export function makeReconcilePayments(
     { after, ...period }: ReconcilePeriod,
     context: CommandContext,
   ): Promise<Reconciled> {
-    const endMs = steadyMsOf(clock) + reconcilingMs;
-    const isOver = (): boolean => steadyMsOf(clock) > endMs;
+    const endMs = clock.steadyMs() + reconcilingMs;
+    const isOver = (): boolean => clock.steadyMs() > endMs;
     let [asked, reported, cursor] = [0, 0, after];
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
@@ -141,12 +141,12 @@ export function makeReconcilePayments(
     ids: readonly string[],
     ask: (id: string) => Promise<Answers>,
   ): Promise<Omit<Reconciled, 'next'>> {
-    const endMs = steadyMsOf(clock) + reconcilingMs;
+    const endMs = clock.steadyMs() + reconcilingMs;
     const failed: string[] = [];
     let [asked, reported, unanswered] = [0, 0, 0];
     for (const id of ids) {
       // A platform that limits the rate tells nothing of the next orders either.
-      if (steadyMsOf(clock) > endMs || failed.length >= failedMax) break;
+      if (clock.steadyMs() > endMs || failed.length >= failedMax) break;
       asked += 1;
       const { isTold, isNews, failures } = await ask(id);
       if (isNews) reported += 1;
@@ -165,7 +165,7 @@ export function makeReconcilePayments(
   ): Promise<Answers> {
     const failures: unknown[] = [];
     let [isTold, isNews] = [false, false];
-    for (const refund of await openRefunds(platform, orderId)) {
+    for (const refund of await openRefunds(platform.provider, orderId)) {
       if (failures.length >= failedMax) break;
       await hear(() => refundIsNews(platform, orderId, { refund, context }));
     }
@@ -177,10 +177,28 @@ export function makeReconcilePayments(
         if (await question()) isNews = true;
         isTold = true;
       } catch (error) {
-        if (!isOfPlatform(error)) throw error;
+        if (!isRejection<UseCaseRejection>(error, 'platform_unavailable', 'payment_refused')) throw error;
         failures.push(error);
       }
     }
+  }
+
+  /** Returns whether no report has told the end of a refund that the service asked for. */
+  async function isOpen(orderId: string, provider: PaymentProviderName, refundId: string): Promise<boolean> {
+    return (await openRefunds(provider, orderId)).some(({ refund }) => refund === refundId);
+  }
+
+  /** Asks a platform that lists no reports about an order and its refunds. @throws CommandRejected platform_unavailable */
+  async function askForRefund(
+    orderId: string,
+    provider: PaymentProviderName,
+    context: CommandContext,
+  ): Promise<void> {
+    const asks = paymentMakers.get(provider)?.asks;
+    if (asks === undefined || 'listReports' in asks) return;
+    const { failures } = await reconcile({ provider, asks }, orderId, context);
+    for (const failure of failures)
+      if (isRejection<UseCaseRejection>(failure, 'platform_unavailable')) throw failure;
   }
 
   async function refundIsNews(
@@ -222,7 +240,7 @@ export function makeReconcilePayments(
 
   /** Returns the refunds that the service asked for, and of which no report has told the end. */
   async function openRefunds(
-    { provider }: Asked<OrderQueries>,
+    provider: PaymentProviderName,
     orderId: string,
   ): Promise<readonly AskedRefund[]> {
     const { refunds } = (await handler.load(checkoutAggregate, orderId)).state;
@@ -253,12 +271,4 @@ export function makeReconcilePayments(
       .filter(({ id }) => transaction === undefined || id === transaction)
       .flatMap(({ ledgers }) => ledgers);
   }
-}
-
-/** Returns whether the error is the platform's, about one order. */
-function isOfPlatform(error: unknown): boolean {
-  return (
-    isRejection<UseCaseRejection>(error, 'platform_unavailable') ||
-    isRejection<UseCaseRejection>(error, 'payment_refused')
-  );
 }

@@ -3,8 +3,7 @@ import type { PaymentDeps } from '../../deps.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
-import type { PrepareFurther } from '../../../../event-sourcing/deciding/command-handler.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { type PrepareFurther, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import { checkoutAggregate } from '../../domain/checkout/checkout.js';
 import {
   type FactOutcome,
@@ -23,8 +22,9 @@ import {
   ownStreamId,
   parseOrderNumber,
   reportName,
-} from '../../domain/payment-ids.js';
-import type { Disposition, PaymentProviderName } from '../../domain/payment.js';
+  type Disposition,
+  type PaymentProviderName,
+} from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
 import { type Applicable, type TransactionState, applicableAt } from '../../domain/transaction/fold.js';
 import { whenRejected } from '../../../shared/rejections.js';

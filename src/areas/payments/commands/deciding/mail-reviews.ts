@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Clock } from '../../../../kit/time/clock.js';
 import type { StateStore } from '../../../../event-sourcing/ports/state-store.js';
-import { reactionCommandId } from '../../../../event-sourcing/deciding/ids.js';
+import { reactionCommandId } from '../../../../event-sourcing/deciding/command-handler.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { MailOutbox } from '../../../../mail/mail-outbox.js';
-import type { Mailbox } from '../../../../mail/errors.js';
+import type { Mailbox } from '../../../../mail/mailer.js';
 import { type WaitingPayment, paymentReviewsMessage } from './payment-reviews.js';
 
 /** The time between two mails, which is also the time for which a mail may wait. */

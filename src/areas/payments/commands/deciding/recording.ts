@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type RecordedFact, contradictionOf } from '../../domain/order/contradiction.js';
-import { orderNumber, parseOrderNumber, reportKeyOf, transactionStreamId } from '../../domain/payment-ids.js';
+import {
+  orderNumber,
+  parseOrderNumber,
+  reportKeyOf,
+  transactionStreamId,
+  paymentProvider,
+} from '../../domain/payment.js';
 import {
   type PlacedOrder,
   type ReportedFact,
@@ -17,7 +23,6 @@ import {
   unusedPayments,
 } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
-import { paymentProvider } from '../../domain/payment.js';
 import { rejectPayment, transactionAggregate } from '../../domain/transaction/transaction.js';
 import type { PaymentReports } from '../callbacks/reports.js';
 import { type RecordRequest, factOfRecord } from './requests.js';

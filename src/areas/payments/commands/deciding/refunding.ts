@@ -1,4 +1,6 @@
-import { derivedId, stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { on } from '../../../../event-sourcing/effects/reaction.js';
+import type { ReconcileRefund } from '../callbacks/reconciling.js';
+import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
@@ -6,7 +8,7 @@ import { rejectUseCase } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate, rejectCheckout } from '../../domain/checkout/checkout.js';
 import { refundedOf, sum, takenOf } from '../../domain/order/facts.js';
-import { orderNumber } from '../../domain/payment-ids.js';
+import { orderNumber } from '../../domain/payment.js';
 import { type PlacedOrder, orderAggregate, placed } from '../../domain/order/order.js';
 import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
@@ -43,6 +45,10 @@ export function makeRefunding(deps: PaymentDeps) {
     const refund = asked ?? (await ask({ id, note, order, capture }, input, context));
     if (refund.outcome === 'refused')
       return rejectUseCase('payment_refused', `${capture.provider} refused to make this refund`);
+    const { amount, currency, transaction_id } = refund;
+    const given = { id, order_id: orderId, transaction_id, amount, currency };
+    // The platform took it on. It forgets the key in time (PayPal after hours), and would then make another refund.
+    if (refund.outcome !== null) return { ...given, refund_id: refund.outcome.refundId };
     const request = {
       ...{ orderNumber: orderNumber(orderId), transactionId: refund.transaction_id },
       amount: { amount: refund.amount, currency: refund.currency },
@@ -57,8 +63,7 @@ export function makeRefunding(deps: PaymentDeps) {
     );
     const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
     await handler.handle(checkoutAggregate.at(orderId), accepted, stepContext(context, 'accepted'));
-    const { amount, currency, transaction_id } = refund;
-    return { id, order_id: orderId, transaction_id, refund_id: refundId, amount, currency };
+    return { ...given, refund_id: refundId };
   }
 
   /** Asks the platform, and records its refusal. */
@@ -164,4 +169,32 @@ function remainingOf(
   function isReported(refundId: string | undefined): boolean {
     return reported.some(({ id }) => id === refundId);
   }
+}
+
+/** How long the platform's own report may take. */
+const reportMs = 86_400_000;
+/** A question that is later than this is superfluous, so a lost checkpoint does not ask for old refunds again. */
+const lateMs = 30 * reportMs;
+
+/**
+ * Asks once for each refund whose end was not reported within a day. The daily run asks for young orders only, and Alipay reports no
+ * refund of some payments by itself.
+ */
+export function askForRefunds({
+  clock,
+  reconcileRefund,
+}: Pick<PaymentDeps, 'clock'> & { readonly reconcileRefund: ReconcileRefund }) {
+  return on(checkoutAggregate, ['RefundAsked'], {
+    name: 'ask-for-refunds',
+    hasTimers: true,
+    deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + lateMs),
+    isDue: async (id, { recordedAt, data: { provider, refund } }) => {
+      const dueAt = new Date(recordedAt.getTime() + reportMs);
+      // Its stream is read only when it is due.
+      if (clock.now() < dueAt) return { notBefore: dueAt };
+      return reconcileRefund.isOpen(id, provider, refund);
+    },
+    run: (id, context, { data: { provider } }) =>
+      reconcileRefund.ask(id, provider, { ...context, time: clock.now() }),
+  });
 }

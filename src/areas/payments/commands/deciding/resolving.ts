@@ -1,7 +1,6 @@
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { paymentNoteScope } from '../../../../keys/sealing/key-scope.js';
-import { steadyMsOf } from '../../../../kit/time/clock.js';
+import { paymentNoteScope } from '../../../../keys/sealing/envelope.js';
 import { unmatchedPosition } from '../../../../../projections/payments/payment-callbacks/reader.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { checkText } from '../../../../validation/text.js';
@@ -15,10 +14,11 @@ import {
   parsePaymentId,
   reportName,
   transactionStreamId,
-} from '../../domain/payment-ids.js';
+  type PaymentAction,
+  type ResolutionNote,
+} from '../../domain/payment.js';
 import { type PlacedOrder, orderAggregate, placed, unusedPayments } from '../../domain/order/order.js';
 import { rejectOrder } from '../../domain/order/rejections.js';
-import type { PaymentAction, ResolutionNote } from '../../domain/payment.js';
 import {
   type PaymentRejection,
   rejectPayment,
@@ -169,10 +169,10 @@ export function makeDismissing(
     checkText(note, 'note', 1_000);
     const page = { limit: pageSize, ...(after === null ? {} : { after }) };
     const waiting = await paymentCallbacks.unmatched(page);
-    const beganMs = steadyMsOf(clock);
+    const beganMs = clock.steadyMs();
     let [dismissed, passed] = [0, 0];
     for (const item of waiting) {
-      if (steadyMsOf(clock) - beganMs > goesOnMsMax) break;
+      if (clock.steadyMs() - beganMs > goesOnMsMax) break;
       passed += 1;
       const isMeant =
         item.reason === reason && (provider === undefined || item.provider === provider) && isEarly(item);

@@ -1,4 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type CheckoutEvent, checkoutEvents } from './events.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 

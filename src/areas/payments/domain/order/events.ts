@@ -13,7 +13,7 @@ import {
   transactionInWords,
 } from '../payment.js';
 import { goneReason } from './unused.js';
-import { inQuotes } from '../../../../validation/text.js';
+import { inQuotes, countInWords } from '../../../../validation/text.js';
 
 /** The grant of a paid order. */
 export const orderGrant = z.union([
@@ -194,7 +194,7 @@ export function platformOf(callback: string): PaymentProviderName {
 function grantInWords(grant: OrderGrant): string {
   return 'entitlement' in grant
     ? `the entitlement ${grant.entitlement}`
-    : `a capacity of ${grant.capacity_bytes} bytes`;
+    : `a capacity of ${countInWords(grant.capacity_bytes, 'byte')}`;
 }
 
 function chargedInWords(charged: number | undefined, currency: string): string {

@@ -146,7 +146,7 @@ function afterReview(
     const unused = unusedPayments(order).find((one) => one.id === id);
     return unused === undefined ? {} : { dismissed: [...order.dismissed, dismissalOf(unused)] };
   }
-  const after = afterDecision(order, id, action);
+  const after = afterDecision(order, mismatch, action);
   const { fact, provider, transaction_id, at } = mismatch;
   if (action !== 'apply' || fact.kind !== 'paid') return after;
   const transaction = transactionKey(provider, id, transaction_id);

@@ -1,4 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
 import { movesMoney } from '../fact.js';
 import type { PaymentAction, ResolutionNote } from '../payment.js';

@@ -92,14 +92,12 @@ export function isApplicable({ reason, fact }: Mismatch): boolean {
   return fact.kind === 'paid' && reason !== 'transaction_of_another_order';
 }
 
-/** Returns the fields that a decision on the mismatch of this name changes. */
+/** Returns the fields that a decision on a mismatch changes. */
 export function afterDecision(
   order: Review & { readonly facts: OrderFacts },
-  name: string,
+  decidedOn: Mismatch,
   action: PaymentAction,
 ): Partial<Review & { readonly facts: OrderFacts }> {
-  const decidedOn = order.mismatches.find(({ id }) => id === name);
-  if (decidedOn === undefined) return {};
   const others = order.mismatches.filter((other) => other !== decidedOn);
   const { fact } = decidedOn;
   if (fact.kind !== 'paid' || !isApplicable(decidedOn)) return { mismatches: others };

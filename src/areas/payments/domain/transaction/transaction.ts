@@ -1,7 +1,13 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
-import { type PaymentProviderName, conflictsMax, platformTerms } from '../payment.js';
-import { isForwardedKey, ownStreamId, transactionStreamId } from '../payment-ids.js';
+import {
+  type PaymentProviderName,
+  conflictsMax,
+  platformTerms,
+  isForwardedKey,
+  ownStreamId,
+  transactionStreamId,
+} from '../payment.js';
 import {
   type PaymentReport,
   type ReportResolution,

@@ -1,4 +1,4 @@
-import { turnBytesMax } from '../../../../kit/pace.js';
+import { turnBytesMax } from '../../../../kit/read-in-turns.js';
 
 /** Form fields by name, with one character per byte (Latin-1), so a text signed in any charset keeps its bytes. */
 export type Form = ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-import { readJsonInTurns } from '../../../../kit/read-json.js';
+import { readJsonInTurns } from '../../../../kit/read-in-turns.js';
 
 const digit = '[0-9A-HJKMNP-TV-Z]';
 

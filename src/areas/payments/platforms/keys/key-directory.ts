@@ -1,3 +1,4 @@
+import { codeOf } from '../../../../kit/errors.js';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -77,7 +78,6 @@ function attempt<Result>(path: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new KeyDirectoryProblem(`${path} cannot be read (${code})`);
+    throw new KeyDirectoryProblem(`${path} cannot be read (${codeOf(error)})`);
   }
 }

@@ -1,5 +1,5 @@
 import { type KeyObject, createHash, createVerify, hash } from 'node:crypto';
-import { processPace, turnBytesMax } from '../../../../kit/pace.js';
+import { processPace, turnBytesMax } from '../../../../kit/read-in-turns.js';
 import { type PaymentFact, type PaymentNotification, movesMoney } from '../../domain/fact.js';
 import { at } from '../calls/parsing.js';
 import type { Refusal, Verification, VerifiedCallback } from '../payment-provider.js';

@@ -1,3 +1,4 @@
+import { toStripeAmount } from '../money.js';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { at, readJsonObject } from '../calls/parsing.js';
 import { acknowledgedOk, type Refusal, type Verification, type Verify } from '../payment-provider.js';
@@ -41,10 +42,13 @@ export const stripe = definePlatform({
   settings: { variables, read: readSettings },
   currencies: {
     default: 'USD',
-    whyNot: ({ amount, currency }) =>
-      wholeTens.includes(currency) && amount % 10 !== 0
+    whyNot: ({ amount, currency }) => {
+      if (toStripeAmount({ amount, currency }) === null)
+        return `stripe charges whole ${currency}, and the plan has another price`;
+      return wholeTens.includes(currency) && amount % 10 !== 0
         ? `stripe charges ${currency} in tens of its smallest unit, and the plan has another price`
-        : null,
+        : null;
+    },
   },
   number_fields: ['client_reference_id', 'metadata.order_id'],
   acknowledgement: acknowledgedOk,

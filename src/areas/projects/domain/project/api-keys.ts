@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';

@@ -141,21 +141,16 @@ const changes: ChangesBy<Recorded<ProjectEvent>, ProjectFields, Partial<ProjectF
 
 /** Returns the users for whom the project counts as owned: the payer and the owners. */
 export function ownersOf(input: Pick<ProjectFields, 'billed_to' | 'members'>): readonly string[] {
-  const { billed_to, members } = input;
-  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
-  return [...new Set([billed_to, ...owners])];
+  return [...new Set([input.billed_to, ...ownersAmong(input.members)])];
+}
+
+function ownersAmong(members: readonly MemberEntry[]): readonly string[] {
+  return members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
 }
 
 /** Returns null if the user is not a member. */
 export function roleIn({ members }: Pick<ProjectFields, 'members'>, userId: string): Role | null {
   return members.find(({ user_id }) => user_id === userId)?.role ?? null;
-}
-
-export function invitationOf(
-  { invitations }: Pick<ProjectFields, 'invitations'>,
-  invitationId: string,
-): InvitationEntry | null {
-  return invitations.find(({ id }) => id === invitationId) ?? null;
 }
 
 function withMembers(
@@ -180,7 +175,7 @@ function payerAfter(
   members: readonly MemberEntry[],
   billedTo: string,
 ): string {
-  const owners = members.filter(({ role }) => role === 'owner').map(({ user_id }) => user_id);
+  const owners = ownersAmong(members);
   if (owners.includes(billedTo)) return billedTo;
   if (type === 'MemberRemoved' && data.erased === true) return billedTo;
   return data.user_id === billedTo ? (owners[0] ?? billedTo) : billedTo;
@@ -265,13 +260,11 @@ export function evolve(state: ProjectState, event: Evolving<ProjectEvent>): Proj
 }
 
 const traces: ChangesBy<Evolving<ProjectEvent>, Traces, Partial<Traces>> = {
-  MemberInvited: ({ data: { invitation_id, invited_by: by }, recordedAt: at }, { given }) => ({
-    given: new Map(given).set(invitation_id, { by, at }),
-  }),
+  MemberInvited: ({ data, recordedAt }, before) =>
+    givenBy(before, data.invitation_id, data.invited_by, recordedAt),
   InvitationMailed: ({ data }, { mailed }) => ({ mailed: new Set(mailed).add(data.invitation_id) }),
-  InvitationRoleChanged: ({ data: { invitation_id, changed_by: by }, recordedAt: at }, { given }) => ({
-    given: new Map(given).set(invitation_id, { by, at }),
-  }),
+  InvitationRoleChanged: ({ data, recordedAt }, before) =>
+    givenBy(before, data.invitation_id, data.changed_by, recordedAt),
   InvitationWithdrawn: ({ data }, before) => tracesWithout(before, data.invitation_id),
   MemberAdded: ({ data, metadata, recordedAt: at }, before) => {
     const { user_id, invitation_id, given_by } = data;
@@ -286,11 +279,13 @@ const traces: ChangesBy<Evolving<ProjectEvent>, Traces, Partial<Traces>> = {
     };
   },
   MemberRemoved: ({ data }, { given }) => ({ given: without(given, data.user_id) }),
-  ApiKeyIssued: ({ data: { key_id, issued_by: by }, recordedAt: at }, { given }) => ({
-    given: new Map(given).set(key_id, { by, at }),
-  }),
+  ApiKeyIssued: ({ data, recordedAt }, before) => givenBy(before, data.key_id, data.issued_by, recordedAt),
   ApiKeyRevoked: ({ data }, before) => tracesWithout(before, data.key_id),
 };
+
+function givenBy({ given }: Traces, id: string, by: string, at: Date): Partial<Traces> {
+  return { given: new Map(given).set(id, { by, at }) };
+}
 
 /** Ends an invitation or a key. */
 function tracesWithout({ mailed, endedIds, given }: Traces, id: string): Partial<Traces> {

@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import type { Role } from '../role.js';
@@ -7,7 +7,7 @@ import { afterExpiry, withdrawal } from './offers.js';
 import { openAt } from './open-offers.js';
 import { requireReach } from '../access/given-access.js';
 import { rejectProject } from './rejections.js';
-import { type ExistingProject, type InvitationEntry, invitationOf, roleIn } from './fold.js';
+import { type ExistingProject, type InvitationEntry, type ProjectFields, roleIn } from './fold.js';
 
 export type InvitationCommand =
   | {
@@ -93,6 +93,13 @@ function join(
  * Checks that an address may be invited.
  * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
  */
+export function invitationOf(
+  { invitations }: Pick<ProjectFields, 'invitations'>,
+  invitationId: string,
+): InvitationEntry | null {
+  return invitations.find(({ id }) => id === invitationId) ?? null;
+}
+
 export function requireInvitable(
   project: ExistingProject,
   { invitationId, email_digest }: { readonly invitationId: string; readonly email_digest: string },

@@ -1,14 +1,13 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import type { Decisions, Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type Role, roleAtLeast } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { keyRevoked } from './api-keys.js';
-import { invitationTo, rejectEnded, requireRoom } from './invitations.js';
+import { invitationOf, invitationTo, rejectEnded, requireRoom } from './invitations.js';
 import { afterExpiry, endOffer, offerOwnership, withdrawal } from './offers.js';
 import { openAt, ownershipOfferTo } from './open-offers.js';
 import { memberNotFound, rejectProject } from './rejections.js';
 import { reaches, requireReach } from '../access/given-access.js';
-import { type ExistingProject, invitationOf, type MemberAddition, roleIn } from './fold.js';
+import { type ExistingProject, type MemberAddition, roleIn } from './fold.js';
 import type { MemberNoticeKind } from '../../../../validation/fields.js';
 
 /** Whom an event concerns so that they get a mail about it. */
@@ -193,7 +192,7 @@ function rightsLost(project: ExistingProject, userId: string, role: Role | null)
     (invitation) => invitation.invited_by === userId && !reaches(role, invitation.role),
   );
   return [
-    ...(isAdmin ? [] : revokeKeysOf(project, userId)),
+    ...(isAdmin ? [] : project.api_keys.filter(({ issued_by }) => issued_by === userId).map(keyRevoked)),
     ...ended.map((invitation) => withdrawal(invitation, 'inviter_lost_right')),
   ];
 }
@@ -208,8 +207,4 @@ function requireDispensable({ members, billed_to }: ExistingProject, ownerId: st
       'the project is billed to this owner; another owner takes the billing first',
     );
   }
-}
-
-function revokeKeysOf({ api_keys }: ExistingProject, userId: string): readonly ProjectEvent[] {
-  return api_keys.filter(({ issued_by }) => issued_by === userId).map(keyRevoked);
 }

@@ -1,4 +1,4 @@
-import type { Decisions } from '../../../../event-sourcing/deciding/aggregates.js';
+import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { OfferKind, ProjectEvent } from './events.js';
 import { memberNotFound, rejectProject } from './rejections.js';
 import {

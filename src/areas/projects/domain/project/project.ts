@@ -1,4 +1,4 @@
-import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { GrantSource } from '../../../../validation/fields.js';
 import { type ApiKeyCommand, apiKeyDecisions } from './api-keys.js';
 import { type Entitlement, type ProjectEvent, projectEvents } from './events.js';

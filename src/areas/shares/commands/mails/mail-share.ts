@@ -1,6 +1,6 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectProject } from '../../../projects/domain/project/rejections.js';
@@ -22,11 +22,10 @@ import type { Visits } from '../visiting/visits.js';
 import { makeSharedRateLimiter } from '../../../../security/rates/shared-rate-limit.js';
 import { roleIn } from '../../../projects/domain/project/fold.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
-import type { ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
+import { type ReactionEvent, on } from '../../../../event-sourcing/effects/reaction.js';
 import { shareLinkMessage } from './share-messages.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { type MailDeps, makeMailReaction } from '../../../shared/mail-reaction.js';
-import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 // Routes import from commands, and not from the domain.
 export { shareMailAddressesMax } from '../../domain/share-mail/events.js';
@@ -79,10 +78,8 @@ export function makeMailShareLinks(
       const { to, message } = texts;
       return { to, ...shareLinkMessage({ ...about, sender, message, publicUrl }) };
     },
-    record: async (id, event, outcome, context) => {
-      const { number } = event.data;
-      await handler.handle(shareMailAggregate.at(id), { type: 'MarkMailed', number, outcome }, context);
-    },
+    record: (id, { data: { number } }, outcome, context) =>
+      handler.handle(shareMailAggregate.at(id), { type: 'MarkMailed', number, outcome }, context),
   });
 
   /** Returns null where the key is destroyed. */

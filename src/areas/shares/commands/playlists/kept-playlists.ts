@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { makeKeyedSemaphore } from '../../../../kit/semaphore.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import { type SteadyClock, steadyMsOf } from '../../../../kit/time/clock.js';
-import { type Pace, processPace } from '../../../../kit/pace.js';
+import type { SteadyClock } from '../../../../kit/time/clock.js';
+import { type Pace, processPace } from '../../../../kit/read-in-turns.js';
 import { type PlaylistReference, readPlaylist } from '../../../assets/domain/playlist.js';
 
 /** A playlist with signed URLs of its objects. The URLs of the playlists in it are for one caller. */
@@ -96,7 +96,7 @@ export function makeKeptPlaylists(clock: SteadyClock) {
     ) => {
       const key = `${assetId} ${same}`;
       const found = kept.get(key);
-      const isFresh = found !== undefined && steadyMsOf(clock) < found.untilMs;
+      const isFresh = found !== undefined && clock.steadyMs() < found.untilMs;
       const outcome = isFresh ? found.outcome : await (making.get(key) ?? makeOnce(assetId, key, make));
       if ('refusal' in outcome) throw outcome.refusal;
       return outcome.signed;
@@ -107,7 +107,7 @@ export function makeKeptPlaylists(clock: SteadyClock) {
     const made = outcomeOf(assetId, make)
       .then((outcome) => {
         const keepMs = keepMsOf(outcome);
-        if (keepMs > 0) kept.set(key, { outcome, untilMs: steadyMsOf(clock) + keepMs });
+        if (keepMs > 0) kept.set(key, { outcome, untilMs: clock.steadyMs() + keepMs });
         return outcome;
       })
       .finally(() => making.delete(key));

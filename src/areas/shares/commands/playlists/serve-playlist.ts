@@ -6,9 +6,9 @@ import { assetNotFound, rejectAsset } from '../../../assets/domain/asset/rejecti
 import { hlsKind } from '../../../assets/domain/asset/renditions.js';
 import { isExpired, shareAggregate } from '../../domain/share/share.js';
 import { shareNotFound } from '../../domain/share/rejections.js';
-import { wholeKey } from '../../../storages/domain/bucket/object-key-rules.js';
+import { wholeKey } from '../../../storages/domain/bucket/bucket.js';
 import type { ReadAnswer } from '../../../storages/bucket/objects/head-object.js';
-import type { PlaylistGrant } from '../../../../keys/codes/playlist-tokens.js';
+import type { PlaylistGrant } from '../../../../keys/codes/mac-tokens.js';
 import type { ShareDeps } from '../../deps.js';
 import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists.js';
 import type { Visits } from '../visiting/visits.js';

@@ -7,9 +7,9 @@ import {
   throttledEveryMs,
 } from '../../domain/share/share.js';
 import type { PasswordClass } from '../../domain/share/password.js';
-import { stepContext } from '../../../../event-sourcing/deciding/ids.js';
+import { stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import { type KnownDevice, makeGuard, type TryingClient } from '../../../../security/guessing/guard.js';
+import { makeGuard, type TryingClient } from '../../../../security/guessing/guard.js';
 import { guessing, notedFailures } from '../../../../security/guessing/guessing.js';
 import { refuseWhenFull } from '../sharing.js';
 import { type OnUncheckable, refuseUncheckable, TooManyAttempts } from '../../../shared/rejections.js';
@@ -18,10 +18,8 @@ export interface SharePasswordTry {
   readonly shareId: string;
   readonly share: ProtectedShare;
   readonly password: string;
-  /** In canonical spelling. */
-  readonly clientIp: string;
-  /** The visitor, if it gave this password before; null: a stranger. */
-  readonly known: KnownDevice | null;
+  /** With the visitor, if it gave this password before. */
+  readonly client: TryingClient;
 }
 
 const advice =
@@ -39,16 +37,14 @@ export function makeTrySharePassword(deps: ShareDeps) {
   return {
     /** Checks a password. @throws TooManyAttempts; CommandRejected password_not_checkable; StoreUnavailable */
     matches: async (tried: SharePasswordTry, context: CommandContext) => {
-      const { shareId, share, clientIp, known } = tried;
+      const { shareId, share, client } = tried;
       // A visitor hashes among those of its network: sessions of many shares would take the lane of known devices.
-      const by = { ip: clientIp, known: null };
+      const by = { ip: client.ip, known: null };
       const attempt = {
         // A new password is another secret, so it begins with no failures.
         subject: `${shareId} ${share.password_generation}`,
-        client: { ip: clientIp, known },
-        admit: () => {
-          sharePasswords.requireRoom(by);
-        },
+        client,
+        admit: () => sharePasswords.requireRoom(by),
         tell: async () => {
           const command = { type: 'RecordGuessing', now: clock.now() } as const;
           await handler.handle(shareAggregate.at(shareId), command, stepContext(context, 'guessing'));

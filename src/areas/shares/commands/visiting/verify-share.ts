@@ -1,28 +1,134 @@
+import { mediaTypeEssence } from '../../../../validation/text.js';
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
-import { derivedId } from '../../../../event-sourcing/deciding/ids.js';
-export { checkTriedPassword } from '../../domain/share/password.js';
+import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/share/rejections.js';
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
-import type { MediaLink } from '../../../assets/commands/media/media-links.js';
-import type { Accesses, VisitedShare, Visits } from './visits.js';
+import {
+  type MediaLink,
+  makeMediaLinks,
+  makePlaylistUrl,
+} from '../../../assets/commands/media/media-links.js';
+import type { Accesses, VisitedShare, Visits, SessionShare } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';
-import type { KnownDevice } from '../../../../security/guessing/guard.js';
-import type { SharedMedia } from './media.js';
+import type { TryingClient } from '../../../../security/guessing/guard.js';
 import { makeTrySharePassword } from './try-share-password.js';
+import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+
+/** Signed URLs of the files of one asset, the original first. */
+export type SignedAsset = { readonly assetId: string; readonly media: MediaLink[] };
+
+export interface RenewShareMediaInput {
+  readonly token: string;
+  readonly session: string;
+  /** The asset whose file the visitor saves; null: none. */
+  readonly download: string | null;
+}
+
+export interface RenewedShareMedia {
+  readonly assets: readonly [SignedAsset, ...SignedAsset[]];
+  readonly sessionEndsAt: Date;
+}
+
+export type SharedMedia = ReturnType<typeof makeSharedMedia>;
+
+/** Makes what signs the URLs of shared assets. All throw StoreUnavailable and the errors of `Sealer.open`. */
+export function makeSharedMedia(
+  deps: ShareDeps & Pick<Visits, 'findShareOfSession'> & Pick<Accesses, 'recordDownload'>,
+) {
+  const { clock, openStorage, findShareOfSession, recordDownload } = deps;
+  const urlOf = makePlaylistUrl(deps);
+  return {
+    signSharedMedia,
+    /**
+     * Signs fresh URLs for a visitor with a valid session; it counts no use. It counts a download, once for an asset and a
+     * session.
+     * @throws CommandRejected share_password_wrong where the session is over, share_not_found where nothing is served,
+     * shared_asset_not_found, downloads_off
+     */
+    renewShareMedia: async (
+      input: RenewShareMediaInput,
+      context: CommandContext,
+    ): Promise<RenewedShareMedia> => {
+      const now = clock.now();
+      const found = await findShareOfSession(input, now);
+      if (input.download !== null) await count(found, input.download, context);
+      const [first, ...others] = await signSharedMedia(found, now);
+      if (first === undefined) return shareNotFound();
+      return { assets: [first, ...others], sessionEndsAt: found.endsAt };
+    },
+  };
+
+  /** Signs URLs of shared assets, in their order. It leaves out an asset whose storage is gone meanwhile. */
+  async function signSharedMedia(
+    { shareId, share, shared: { served } }: VisitedShare,
+    now: Date,
+  ): Promise<readonly SignedAsset[]> {
+    const { expires_at, password_generation: passwordGeneration } = share;
+    const ids = [...new Set(served.map(({ asset }) => asset.storage_id))];
+    const opened = await Promise.all(ids.map(async (id) => [id, await openStorage.serving(id)] as const));
+    const storages = new Map<string, OpenedStorage | null>(opened);
+    const until = expires_at === null ? null : new Date(expires_at);
+    const disposition = share.allow_download ? 'attachment' : 'inline';
+    return served.flatMap(({ assetId, asset }) => {
+      const storage = storages.get(asset.storage_id) ?? null;
+      if (storage === null || storage.storage.status === 'disabled') return [];
+      const playlists = { assetId, share: { shareId, passwordGeneration }, urlOf };
+      const given = { storage, asset, now, until, playlists };
+      const links = makeMediaLinks({ ...given, disposition });
+      // A URL that the bucket does not check does not fix the type, so a page must not frame it.
+      const fixesType = !['public', 'token'].includes(storage.storage.delivery);
+      if (!fixesType || !links.some(({ media_type }) => isFramedDocument(media_type)))
+        return [{ assetId, media: links }];
+      const shown = makeMediaLinks({ ...given, disposition: 'inline' });
+      return [{ assetId, media: addDocumentLinks(links, shown) }];
+    });
+  }
+
+  async function count(
+    { shareId, accessId, share, shared }: SessionShare,
+    assetId: string,
+    context: CommandContext,
+  ): Promise<void> {
+    if (!share.allow_download) rejectShare('downloads_off', 'the share allows no downloads');
+    if (!shared.served.some((asset) => asset.assetId === assetId))
+      rejectShare('shared_asset_not_found', 'download names no asset of the share');
+    await recordDownload(accessId, { share_id: shareId, asset_id: assetId }, context);
+  }
+}
+
+/** Types of documents that browsers show in a frame. */
+const documentTypes: ReadonlySet<string> = new Set(['application/pdf', 'text/plain']);
+
+/** Returns whether browsers show files of a media type in a frame. Parameters do not count. */
+function isFramedDocument(mediaType: string): boolean {
+  return documentTypes.has(mediaTypeEssence(mediaType));
+}
+
+/**
+ * Adds to each document the URL that shows it: the share's own URL may save it, and a link cannot change that for another origin.
+ * @param saved the links of the share
+ * @param shown links of the same files, in the same order, with the disposition `inline`
+ */
+export function addDocumentLinks(saved: readonly MediaLink[], shown: readonly MediaLink[]): MediaLink[] {
+  return saved.map((link, place) => {
+    const inline = isFramedDocument(link.media_type) ? shown[place] : undefined;
+    return inline === undefined ? link : { ...link, inline_url: inline.url };
+  });
+}
+
+export { checkTriedPassword } from '../../domain/share/password.js';
 
 export interface VerifyShareInput {
   readonly token: string;
   /** Null: the visitor gives none. */
   readonly password: string | null;
-  /** In canonical spelling. */
-  readonly clientIp: string;
+  /** With the visitor, if it opened the share before (`visitorOf`). */
+  readonly client: TryingClient;
   /** The session of an earlier visit, which may have ended. */
   readonly session?: string | undefined;
-  /** The visitor, if it opened the share before (`visitorOf`); null when left out. */
-  readonly known?: KnownDevice | null;
 }
 
 export type OpenedAsset = { readonly asset: AssetResource; readonly media: MediaLink[] };
@@ -59,7 +165,7 @@ export function makeVerifyShare(
   const { findVisitedShare, endingFor, signSharedMedia, recordAccess } = deps;
   const trySharePassword = makeTrySharePassword(deps);
   return async (
-    { token, password, clientIp, session: earlier, known = null }: VerifyShareInput,
+    { token, password, client, session: earlier }: VerifyShareInput,
     context: CommandContext,
   ): Promise<OpenedShare> => {
     const accessId = derivedId(context, 'share-access');
@@ -71,7 +177,7 @@ export function makeVerifyShare(
     const { shareId, share } = found;
     if (isProtected(share)) {
       if (password === null) return refuse('the share needs a password');
-      const tried = { shareId, share, password, clientIp, known };
+      const tried = { shareId, share, password, client };
       if (!(await trySharePassword.matches(tried, context))) return refuse();
     }
     // The URLs and the assets, which may be missing, come before the use is counted.
@@ -85,7 +191,7 @@ export function makeVerifyShare(
     const [first, ...others] = assets;
     if (first === undefined || texts === null) return shareNotFound();
     const remaining_uses = await use(found, { accessId, now }, context);
-    const access = { share_id: shareId, project_id, client_ip_digest: digests.ip(clientIp) };
+    const access = { share_id: shareId, project_id, client_ip_digest: digests.ip(client.ip) };
     await recordAccess(accessId, access, context);
     const sessionEndsAt = untilEnd(share, new Date(now.getTime() + sessionMs));
     const session = shareSessions.issue({ shareId, accessId, passwordGeneration, endsAt: sessionEndsAt });

@@ -17,7 +17,7 @@ import {
 import { type ExistingProject, projectAggregate } from '../../../projects/domain/project/project.js';
 import type { StorageState } from '../../../storages/domain/storage/fold.js';
 import { storageAggregate } from '../../../storages/domain/storage/storage.js';
-import { digestShareToken } from '../../../../keys/codes/share-sessions.js';
+import { digestShareToken } from '../../../../keys/codes/mac-tokens.js';
 import type { KnownDevice } from '../../../../security/guessing/guard.js';
 import { nilId } from '../../../../validation/fields.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';

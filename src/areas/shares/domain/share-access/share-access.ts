@@ -1,5 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { defineAggregate, type Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type ShareAccessEvent, shareAccessEvents } from './events.js';
 
 export interface ShareAccessState {

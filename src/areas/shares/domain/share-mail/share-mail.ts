@@ -1,5 +1,4 @@
-import { defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import { defineAggregate, type Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { checkText } from '../../../../validation/text.js';

@@ -3,7 +3,7 @@ import { event, type EventIn, makeEvents } from '../../../../event-sourcing/port
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
 import { passwordClass } from './password.js';
-import { inQuotes } from '../../../../validation/text.js';
+import { inQuotes, countInWords } from '../../../../validation/text.js';
 
 /** The largest `max_uses` (src/areas/shares/README.md#rules-of-a-share). */
 export const maxUsesMax = 10_000;
@@ -111,7 +111,7 @@ function termsInWords(terms: ShareTerms): string {
   const frames = terms.frame_ancestors.join(' and ');
   return [
     terms.expires_at === null ? 'without an end' : `until ${terms.expires_at}`,
-    terms.max_uses === null ? 'for any number of uses' : `for at most ${terms.max_uses} uses`,
+    terms.max_uses === null ? 'for any number of uses' : `for at most ${countInWords(terms.max_uses, 'use')}`,
     terms.allow_download ? 'with downloads' : 'without downloads',
     terms.title !== null && 'with a sealed title',
     terms.note !== null && 'with a sealed note',

@@ -1,5 +1,8 @@
-import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/aggregates.js';
-import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
+import {
+  decideBy,
+  defineAggregate,
+  type Evolving,
+} from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type NewShare, type ShareEvent, type ShareTerms, shareEvents } from './events.js';
 import type { PasswordClass } from './password.js';

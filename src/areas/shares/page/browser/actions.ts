@@ -28,9 +28,7 @@ export function writeActions(
   const links: HTMLElement[] = [];
   const makeSaveLink = (...link: Parameters<typeof makeFileLink>): HTMLAnchorElement => {
     const made = makeFileLink(...link);
-    made.addEventListener('click', () => {
-      onSave(file.id);
-    });
+    made.addEventListener('click', () => onSave(file.id));
     return made;
   };
   if (own !== undefined && terms.allow_download) {

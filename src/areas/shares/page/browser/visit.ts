@@ -51,7 +51,12 @@ function visitShare(): void {
       present(again, renewed.aheadMs);
       return;
     }
-    if (renewed?.status === 401 || renewed?.status === 404) kept.forget();
+    // The session may still hold: a share that was used up would not open again without it.
+    if (renewed !== null && ![200, 401, 404].includes(renewed.status)) {
+      notices.showUnreached(renewed.waitSeconds, () => void start());
+      return;
+    }
+    if (renewed !== null && renewed.status !== 200) kept.forget();
     await startAfresh(introduced);
   }
 

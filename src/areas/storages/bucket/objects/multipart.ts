@@ -2,7 +2,8 @@ import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing
 import { type BucketCalls, type BucketUrls, callBucket, type CallLimits } from './call-bucket.js';
 import { readStorageError } from '../probing/provider-codes.js';
 import type { HeaderRequest } from '../signing/signer.js';
-import { escapeXml, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
+import { escapeXml } from '../../../../validation/text.js';
+import { flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
 
 /** A part as the bucket lists it. */
 export interface ListedPart {

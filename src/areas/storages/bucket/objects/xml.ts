@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { type Pace, processPace } from '../../../../kit/pace.js';
+import { type Pace, processPace } from '../../../../kit/read-in-turns.js';
 
 /** An element of a document, without its prefix. It has text or children, never both. */
 export interface XmlElement {
@@ -159,13 +159,4 @@ export function numberOf(element: XmlElement, name: string): number | null {
 export function flagOf(element: XmlElement, name: string): boolean | null {
   const text = textOf(element, name)?.trim().toLowerCase();
   return text === 'true' || text === 'false' ? text === 'true' : null;
-}
-
-/** Writes text between two tags. */
-export function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -6,7 +6,8 @@ import type { CorsRefusalCode } from '../../domain/delivery/test-failure.js';
 import { failureOfConnection, failureOfReply } from './probe-failure.js';
 import { probePages } from './probe-pages.js';
 import { readStorageError } from './provider-codes.js';
-import { type XmlElement, escapeXml, readDocument } from '../objects/xml.js';
+import { escapeXml } from '../../../../validation/text.js';
+import { type XmlElement, readDocument } from '../objects/xml.js';
 
 /*
  * The CORS configuration of a bucket, in the XML that S3, OSS and COS share (Amazon S3, "PutBucketCors"; Alibaba OSS,

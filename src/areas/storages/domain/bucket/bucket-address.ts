@@ -1,7 +1,12 @@
 import { isIP } from 'node:net';
-import type { StorageConfiguration } from '../storage/configuration-fields.js';
-import { isHostName } from './endpoint.js';
-import { type StorageProvider, isProviderHost, publicServiceHost, serviceHost } from './region.js';
+import type { StorageConfiguration } from '../storage/events.js';
+import {
+  isHostName,
+  type StorageProvider,
+  isProviderHost,
+  publicServiceHost,
+  serviceHost,
+} from './bucket.js';
 
 /** The parts of an address that differ between the service and its clients. */
 type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;

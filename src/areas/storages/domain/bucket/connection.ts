@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../../../validation/field-problems.js';
 import { bucketPlace, regionOf } from './bucket-address.js';
-import type { StorageConfiguration } from '../storage/configuration-fields.js';
-import type { EndpointField } from './endpoint.js';
+import type { StorageConfiguration } from '../storage/events.js';
 import {
+  type EndpointField,
   type StorageProvider,
   bucketInHost,
   isProviderHost,
   publicServiceHost,
   serviceHost,
   storageProvider,
-} from './region.js';
+} from './bucket.js';
 import { isPrintable } from '../../../../validation/text.js';
 
 /** The keys of credentials, first the public one, then the secret (docs/api.md#22-storage-creation-request). */

@@ -1,4 +1,5 @@
-import type { StorageProvider } from '../bucket/region.js';
+import { escapeXml } from '../../../../validation/text.js';
+import type { StorageProvider } from '../bucket/bucket.js';
 
 /** The methods of browsers that upload files and play media. */
 export const corsMethods = ['GET', 'HEAD', 'PUT'] as const;
@@ -44,8 +45,4 @@ export function printCorsRule(provider: StorageProvider, origins: readonly strin
     MaxAgeSeconds: maxAgeSeconds,
   };
   return { format: 'json', text: JSON.stringify([rule]) };
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

@@ -1,9 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
-import type { StorageProvider } from '../bucket/region.js';
+import { type StorageProvider, isHostName } from '../bucket/bucket.js';
 import { domainToASCII } from 'node:url';
-import { isHostName } from '../bucket/endpoint.js';
 
 /** Normalises a CDN's host to lower-case ASCII; `''` stays `''`. @throws CommandRejected invalid_request */
 export function checkCdnDomain(domain: string, field = 'cdn_domain'): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type PrintedCorsRule, corsExposedHeaders, corsMethods, printCorsRule } from './cors-rule.js';
-import type { StorageProvider } from '../bucket/region.js';
+import type { StorageProvider } from '../bucket/bucket.js';
 
 /** What a passed test found, or could not check: src/areas/storages/README.md#browsers. */
 export const testWarningCode = z.enum([

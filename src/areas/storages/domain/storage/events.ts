@@ -3,9 +3,22 @@ import { event, type EventIn, makeEvents } from '../../../../event-sourcing/port
 import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
 import { entityId } from '../../../../validation/fields.js';
 import { cdnTokenScheme, deliveryMode } from '../delivery/delivery.js';
-import { storageProvider } from '../bucket/region.js';
+import { storageProvider, type StorageProvider } from '../bucket/bucket.js';
 import { testFailureCode, testFailureHint, testWarning } from '../delivery/test-failure.js';
 import { inQuotes } from '../../../../validation/text.js';
+
+/** How a storage is reached. Omitted fields are `''`. */
+export interface StorageConfiguration {
+  readonly name: string;
+  readonly provider: StorageProvider;
+  readonly endpoint: string;
+  /** The origin that browsers use in place of `endpoint`. */
+  readonly public_endpoint: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly base_path: string;
+  readonly cdn_domain: string;
+}
 
 /** A test must prove these values before they serve. */
 const connection = {
@@ -30,7 +43,7 @@ const others = {
   cdn_domain: z.string().exactOptional(),
 };
 
-const credentials = z.strictObject({
+export const credentials = z.strictObject({
   /** Counts the credentials. Each version is sealed with a separate key. */
   version: z.int().positive(),
   /** By the provider's names. Each value is sealed under its name. */

@@ -1,9 +1,8 @@
+import { definedOf } from '../../../../validation/fields.js';
 import { z } from 'zod';
-import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import { type ChangesBy, changeBy } from '../../../../event-sourcing/ports/events.js';
 import { type CdnTokenSettings, type DeliveryMode, defaultDelivery } from '../delivery/delivery.js';
-import type { StorageConfiguration } from './configuration-fields.js';
-import type { StorageEvent } from './events.js';
+import type { StorageConfiguration, StorageEvent, credentials } from './events.js';
 import type { TestWarning } from '../delivery/test-failure.js';
 
 export const storageStatus = z.enum(['pending', 'testing', 'active', 'failed', 'disabled']);
@@ -128,11 +127,7 @@ export interface ExistingStorage extends StorageFields {
   readonly candidate: StorageCandidate | null;
 }
 
-export interface StorageCredentials {
-  readonly version: number;
-  /** By the provider's names. */
-  readonly sealed: Readonly<Record<string, Sealed>>;
-}
+export type StorageCredentials = z.infer<typeof credentials>;
 
 /** A token for the CDN, with sealed keys. */
 export interface StoredCdnToken extends CdnTokenSettings {
@@ -172,7 +167,10 @@ export function evolve(state: StorageState, event: StorageEvent): StorageState {
 }
 
 const stateChanges: ChangesBy<StorageEvent, ExistingStorage, Partial<ExistingStorage>> = {
-  StorageChanged: ({ data }, { configuration }) => ({ configuration: { ...configuration, ...data } }),
+  StorageChanged: ({ data }, { configuration, candidate }) => ({
+    configuration: { ...configuration, ...data },
+    candidate: candidate && withoutChanged(candidate, configuration, data),
+  }),
   StorageCredentialsReplaced: ({ data: { credentials } }, before) => ({
     credentials,
     ...recorded(before, credentials.version),
@@ -190,6 +188,23 @@ const stateChanges: ChangesBy<StorageEvent, ExistingStorage, Partial<ExistingSto
   StorageCorsSet: ({ data }) => ({ corsSet: data }),
   StorageTestSucceeded: () => ({ corsSet: null }),
 };
+
+/** A change that applies during the test is later than what the candidate says of the same fields. */
+function withoutChanged(
+  candidate: StorageCandidate,
+  before: StorageConfiguration,
+  after: Pick<StorageConfiguration, 'name' | 'base_path' | 'cdn_domain'>,
+): StorageCandidate {
+  const { name, base_path, cdn_domain, ...rest } = candidate;
+  return {
+    ...rest,
+    ...definedOf({
+      name: before.name === after.name ? name : undefined,
+      base_path: before.base_path === after.base_path ? base_path : undefined,
+      cdn_domain: before.cdn_domain === after.cdn_domain ? cdn_domain : undefined,
+    }),
+  };
+}
 
 function recorded({ credentialsVersionMax }: ExistingStorage, version: number) {
   return { credentialsVersionMax: Math.max(credentialsVersionMax, version) };

@@ -1,8 +1,7 @@
-import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/aggregates.js';
+import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { StorageConfiguration } from './configuration.js';
-import type { DeliveryMode } from '../delivery/delivery.js';
-import { type StorageEvent, storageEvents } from './events.js';
+import { type DeliveryMode, checkCdnDomain } from '../delivery/delivery.js';
+import { type StorageEvent, storageEvents, type StorageConfiguration } from './events.js';
 import {
   type ExistingStorage,
   evolve,
@@ -16,6 +15,17 @@ import {
 } from './fold.js';
 import { rejectStorage, storageNotFound } from './rejections.js';
 import type { TestResult } from '../delivery/test-failure.js';
+import { checkEach } from '../../../../validation/field-problems.js';
+import { checkName } from '../../../../validation/text.js';
+import {
+  type AllowsHttp,
+  type EndpointField,
+  checkBasePath,
+  checkEndpoint,
+  checkBucket,
+  checkRegion,
+} from '../bucket/bucket.js';
+import { checkConnection } from '../bucket/connection.js';
 
 export type { ExistingStorage, StorageCredentials, StorageState, StoredCdnToken } from './fold.js';
 
@@ -71,15 +81,13 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
   {
     Change: change,
     ReplaceCredentials: ({ credentials, testId }, storage) => {
-      const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
       const known = storage.candidate?.credentials ?? storage.credentials;
-      if (isDeepStrictEqual(known, recorded)) return [];
+      if (isDeepStrictEqual(known, credentials)) return [];
       if (credentials.version <= storage.credentialsVersionMax)
         rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
-      if (storage.status !== 'active')
-        return [{ type: 'StorageCredentialsReplaced', data: { credentials: recorded } }];
+      if (storage.status !== 'active') return [{ type: 'StorageCredentialsReplaced', data: { credentials } }];
       requireNoTest(storage);
-      const candidate = { ...connectionOf(storage.configuration), credentials: recorded };
+      const candidate = { ...connectionOf(storage.configuration), credentials };
       return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
     },
     ChangeDelivery: ({ mode, token }, storage) => {
@@ -89,13 +97,8 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
       const { scheme, validSeconds: valid_seconds, credentials } = token;
       if (credentials.version <= storage.credentialsVersionMax)
         rejectStorage('storage_credentials_replaced', 'keys of the storage have been replaced meanwhile');
-      const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-      return [
-        {
-          type: 'StorageDeliveryChanged',
-          data: { mode, token: { scheme, valid_seconds, credentials: recorded } },
-        },
-      ];
+      const recorded = { scheme, valid_seconds, credentials };
+      return [{ type: 'StorageDeliveryChanged', data: { mode, token: recorded } }];
     },
     StartTest: (command, storage) => startTest(command.testId, storage),
     /** A bucket that had the rules already, and of which no warning stands, appends nothing. */
@@ -193,23 +196,15 @@ function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): re
   if (candidate === null) return [];
   const { credentials, ...values } = candidate;
   const events = [...changed(storage, { ...storage.configuration, ...values })];
-  if (credentials !== null) {
-    const recorded = { version: credentials.version, sealed: { ...credentials.sealed } };
-    events.push({ type: 'StorageCredentialsReplaced', data: { credentials: recorded } });
-  }
+  if (credentials !== null) events.push({ type: 'StorageCredentialsReplaced', data: { credentials } });
   return events;
 }
 
 function changed(storage: ExistingStorage, configuration: StorageConfiguration): readonly StorageEvent[] {
   const { name, base_path, cdn_domain } = configuration;
-  const present = storage.configuration;
-  const same =
-    sameConnection(present, configuration) &&
-    name === present.name &&
-    base_path === present.base_path &&
-    cdn_domain === present.cdn_domain;
-  if (same) return [];
-  return [{ type: 'StorageChanged', data: { name, ...connectionOf(configuration), base_path, cdn_domain } }];
+  const data = { name, ...connectionOf(configuration), base_path, cdn_domain };
+  const isSame = isDeepStrictEqual({ ...storage.configuration, ...data }, storage.configuration);
+  return isSame ? [] : [{ type: 'StorageChanged', data }];
 }
 
 function requireNoTest({ test }: ExistingStorage): void {
@@ -224,3 +219,32 @@ export function existingStorage(state: StorageState, projectId: string): Existin
 }
 
 export const storageAggregate = defineAggregate(storageEvents, { initialState, decide, evolve });
+
+export type { StorageConfiguration } from './events.js';
+
+/**
+ * Normalises and checks a configuration (src/areas/storages/README.md#rules-of-a-storage).
+ * @param present the configuration before the change; null for a new storage
+ * @throws CommandRejected invalid_request
+ */
+export function checkConfiguration(
+  input: StorageConfiguration,
+  allowsHttp: AllowsHttp,
+  present: StorageConfiguration | null = null,
+): StorageConfiguration {
+  const { provider } = input;
+  const endpointOf = (field: EndpointField): string =>
+    checkEndpoint({ provider, bucket: input.bucket, endpoint: input[field], field }, allowsHttp);
+  const checked = checkEach({
+    bucket: () => checkBucket(provider, input.bucket),
+    name: () => checkName(input.name),
+    endpoint: () => endpointOf('endpoint'),
+    public_endpoint: () => endpointOf('public_endpoint'),
+    region: () => checkRegion(provider, input.region),
+    base_path: () => checkBasePath(input.base_path, provider),
+    cdn_domain: () => checkCdnDomain(input.cdn_domain),
+  });
+  const configuration = { provider, ...checked };
+  checkConnection(configuration, present);
+  return configuration;
+}

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { makeAllowedAddress } from '../../../../../src/outgoing/addresses.js';
 import { makeOutgoingHttp } from '../../../../../src/outgoing/outgoing-http.js';
@@ -19,15 +18,15 @@ import { makeWechatPayClient } from '../../../../../src/areas/payments/platforms
 import { makeWechatPayMaker } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
 import { makeWechatPayQueries } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-query.js';
 import type { SentCallback } from '../../../../support/clients/sign-callbacks.js';
+import { rsaKeys } from '../../../../support/fakes/rsa-keys.js';
 import { givenFakeAlipay } from '../../../../support/platforms/fake-alipay.js';
 import { givenFakeWechatPay } from '../../../../support/platforms/fake-wechatpay.js';
 import { platformOptions } from '../../../../support/platforms/platform-server.js';
 import { arrivesAt, merchant, order, secrets } from '../messages/messages.js';
 import { providerOf } from '../vectors/vectors.js';
 
-/** Keys of RSA take long to make, so the tests of one file share them. */
-export const merchantKeys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-export const platformKeys = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+export const merchantKeys = rsaKeys('a stranger');
+export const platformKeys = rsaKeys('ours');
 export const merchantSerial = '3775B6A45ACD588826D15E583A95F5DD4F10C8A1';
 const platformSerial = 'PUB_KEY_ID_0114232134912410000000000000';
 

@@ -80,9 +80,7 @@ export async function givenProvider(
 /** Makes a directory of files that exists until the test ends. */
 export function givenKeyDirectory(t: ExecutionContext, files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'stowage-keys-'));
-  t.teardown(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return directory;
 }

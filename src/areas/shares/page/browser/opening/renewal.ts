@@ -73,9 +73,7 @@ export function makeRenewal(renew: () => void) {
       wait(Math.max(1_000, dueAt - Date.now()));
     },
     /** Plans another attempt after one that failed. @param waitSeconds at least this long */
-    retry: (waitSeconds: number) => {
-      wait(Math.max(renewAgainMs, waitSeconds * 1_000));
-    },
+    retry: (waitSeconds: number) => wait(Math.max(renewAgainMs, waitSeconds * 1_000)),
     stop: () => {
       clearTimeout(timer);
       dueAt = Infinity;

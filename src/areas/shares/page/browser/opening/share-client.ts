@@ -33,9 +33,7 @@ export function makeKeptSession(storage: () => TabStorage, token: string) {
       });
     },
     forget: () => {
-      orNull((opened) => {
-        opened.removeItem(key);
-      });
+      orNull((opened) => opened.removeItem(key));
     },
     /** Returns the token of the last session, which may have ended; null: the visitor has not opened the share in this tab. */
     visitor: () => orNull((opened) => opened.getItem(visitorKey)),

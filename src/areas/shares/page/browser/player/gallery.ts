@@ -43,9 +43,7 @@ export function makeGallery({ words, formats }: Wording, choose: (file: SharedFi
       name,
       makeElement('span', { class: 'faint' }, facts),
     );
-    tile.addEventListener('click', () => {
-      choose(file);
-    });
+    tile.addEventListener('click', () => choose(file));
     return makeElement('li', {}, tile);
   }
 
@@ -79,9 +77,7 @@ export function makeGallery({ words, formats }: Wording, choose: (file: SharedFi
 /** A thumbnail that does not load leaves the icon behind it. */
 function makeThumbnail(url: string): HTMLImageElement {
   const image = makeElement('img', { alt: '', loading: 'lazy', decoding: 'async', src: url });
-  image.addEventListener('error', () => {
-    image.remove();
-  });
+  image.addEventListener('error', () => image.remove());
   return image;
 }
 

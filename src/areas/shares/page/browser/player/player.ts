@@ -89,8 +89,6 @@ function moving(viewer: 'video' | 'audio', url: string, shared: SharedFile): Pla
 /** A cover that does not load leaves no broken image. */
 function makeCover(url: string): HTMLImageElement {
   const cover = makeElement('img', { alt: '', src: url });
-  cover.addEventListener('error', () => {
-    cover.remove();
-  });
+  cover.addEventListener('error', () => cover.remove());
   return cover;
 }

@@ -1,0 +1,9 @@
+/** Returns the code of a failure of the system, such as `ENOENT`, or `unknown error`. Its message may name paths and addresses. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+/** Returns what was thrown as an error. */
+export function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
