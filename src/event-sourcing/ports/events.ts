@@ -82,7 +82,7 @@ interface Retired<Message extends string> {
 /**
  * Makes the events of an aggregate.
  * @param streams how its streams are named: the category, a hyphen, and what the id is
- * @param specs by stored type. Names and shapes are the storage format: a change needs a new version and an upcaster
+ * @param specs by stored type. Names and shapes are the storage format (src/event-sourcing/README.md#stored-types)
  */
 export function makeEvents<S extends Specs>(
   streams: string,

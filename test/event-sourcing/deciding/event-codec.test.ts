@@ -72,6 +72,15 @@ test('A stream of three versions reads as one', (t) => {
   );
 });
 
+test('An event of before a field was added reads with the default, and a new one is stored with its value', (t) => {
+  const codec = makeEventCodec({
+    Shared: z.strictObject({ label: z.string(), may_print: z.boolean().default(true) }),
+  });
+  t.deepEqual(codec.decode(stored('Shared', { label: 'a' })).data, { label: 'a', may_print: true });
+  const event = { type: 'Shared', data: { label: 'b', may_print: false } } as const;
+  t.deepEqual(codec.encode(event), event);
+});
+
 test('A codec lists the stored types that it reads, including retired ones', (t) => {
   t.deepEqual([...prices.types].sort(), ['PriceSet', 'PriceSet.v2', 'PriceSet.v3']);
 });

@@ -162,7 +162,7 @@ export const userEvents = makeEvents('user-{id}', {
       /** See `credentialsToVoid`. */
       voided: z.array(voidedCredential),
       /** The passkeys that stay where `voided` names passkeys. */
-      kept_passkeys: z.array(entityId).default([]),
+      kept_passkeys: z.array(entityId),
     },
     ({ change_id, voided }, id) =>
       `undid address change ${change_id} of user ${id} and voided: ${listInWords(voided)}; the address is sealed`,
@@ -201,8 +201,8 @@ export const userEvents = makeEvents('user-{id}', {
   ),
   TotpRemoved: event(
     {
-      /** They stay while a passkey is left. Former releases ended them always. */
-      recovery_codes: z.enum(['end', 'stay']).default('end'),
+      /** They stay while a passkey is left. */
+      recovery_codes: z.enum(['end', 'stay']),
     },
     (_, id) => `turned the second factor of user ${id} off`,
   ),
