@@ -20,12 +20,14 @@ function given() {
   const failing: EventStore = {
     ...memory,
     read: (...call) => (failure === null ? memory.read(...call) : Promise.reject(failure)),
+    readAll: (...call) => (failure === null ? memory.readAll(...call) : Promise.reject(failure)),
     append: (...call) => (failure === null ? memory.append(...call) : Promise.reject(failure)),
     logId: () => (failure === null ? memory.logId() : Promise.reject(failure)),
   };
   const store = observeStore(failing, [noteAvailability(availability)]);
   const calls = {
-    read: (signal?: AbortSignal) => store.read('any', signal === undefined ? {} : { signal }),
+    read: () => store.read('any'),
+    readAll: (signal: AbortSignal) => store.readAll({ after: null, limit: 1, signal }),
     append: () => store.append('any', 'no-stream', makeEvents(1)),
     nothing: () => store.append('any', 'no-stream', []),
     logId: () => store.logId(),
@@ -66,7 +68,7 @@ test('A write that has no answer is only a suspicion', async (t) => {
 test('A call that its caller cancelled, a call for nothing and a cached answer show nothing', async (t) => {
   const { availability, calls, failWith } = given();
   failWith(new StoreUnavailable('cancelled'));
-  await t.throwsAsync(calls.read(AbortSignal.abort()));
+  await t.throwsAsync(calls.readAll(AbortSignal.abort()));
   t.deepEqual([availability.awaySinceMs(), availability.lastAnswerMs()], [null, null]);
   failWith(null);
   await calls.nothing();

@@ -48,9 +48,6 @@ function order(one: string, other: string): number {
 
 export type { NodeResource, OperatedNode } from './resource.js';
 
-/** The node that asks for its peers: by its id, or by its address in canonical spelling. */
-export type PeerOf = { readonly nodeId: string } | { readonly address: string };
-
 /** All nodes in order of id. The array is the same until a node changes. */
 export type ListedNodes = readonly ViewDocument<NodeDocument>[];
 
@@ -104,13 +101,6 @@ export function makeNodeReader(deps: {
         nodeChecks.all(),
       ]);
       return { items: items.map((document) => operated(document, byNode.get(document.id))), next };
-    },
-    /** Lists all nodes except the asking one. An unknown one leaves none out. */
-    peers: async (of: PeerOf) => {
-      const [documents, { byNode }] = await Promise.all([listed(), nodeChecks.all()]);
-      return documents
-        .filter(({ id, body }) => ('nodeId' in of ? id !== of.nodeId : body.ip_address !== of.address))
-        .map((document) => presentPeer(document, byNode.get(document.id)));
     },
   };
 

@@ -26,10 +26,6 @@ export type ReadCategory = (options: {
   readonly limit: number;
 }) => Promise<LogPage & { readonly last: LogEvent | null }>;
 
-interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
 /** Events for another stream, which follow those of an append. `written` runs once they are durable. */
 export interface FurtherAppend {
   readonly stream: string;
@@ -38,7 +34,7 @@ export interface FurtherAppend {
   readonly written: () => void;
 }
 
-export interface AppendOptions extends CallOptions {
+export interface AppendOptions {
   /**
    * Returns further events. A store that has one transaction for all streams writes them in that of the append, where the
    * append is written and their stream is at its revision. Every other store leaves them out.
@@ -72,7 +68,7 @@ export interface EventStore {
    */
   read(
     stream: string,
-    options?: CallOptions & { readonly from?: bigint; readonly limit?: number },
+    options?: { readonly from?: bigint; readonly limit?: number },
   ): Promise<readonly StoredEvent[]>;
   /**
    * Appends all events or none, durably, if the stream is at `expected`. Makes one attempt of at most 5 s. A repeated
@@ -91,9 +87,12 @@ export interface EventStore {
    * events ends early: only `atHead` shows the end of the log.
    * @throws StoreUnavailable; StoreDamaged, also when the log ends before `after`: an older log has replaced it
    */
-  readAll(
-    options: CallOptions & { readonly after: Position | null; readonly limit: number },
-  ): Promise<LogPage>;
+  readAll(options: {
+    readonly after: Position | null;
+    readonly limit: number;
+    /** Ends the read. */
+    readonly signal?: AbortSignal;
+  }): Promise<LogPage>;
   /** Returns the position of the last event of any stream; null for an empty log. */
   head(): Promise<Position | null>;
   /**

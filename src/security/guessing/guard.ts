@@ -53,8 +53,6 @@ type TryOutcome<T> =
 
 type Work<T> = [check: () => Promise<T | null>, beside?: (value: T) => Promise<unknown>];
 
-export type Guard = ReturnType<typeof makeGuard>;
-
 /** Strangers in several processes compete for the record of one account. */
 const writeTriesMax = 60;
 /** Attempts at one subject that count or wait for it in this process, and those of one client. */

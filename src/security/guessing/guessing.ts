@@ -21,7 +21,7 @@ const signIns = { login: { limit: 20, seconds: 60 } };
 /**
  * Every policy against guessing (src/security/README.md#guessing), each with what bounds an attempt, in the order in which it passes them:
  * `client`, attempts of a client at all secrets of the kind, by name in `LIMITS_FILE` and by process; `failures` of one client at
- * the subject, and of a day (`Guard`); `code`, attempts and life of one mailed code, and the mails that a client may request;
+ * the subject, and of a day (`makeGuard`); `code`, attempts and life of one mailed code, and the mails that a client may request;
  * `pool`, the hashes that run and wait.
  */
 export const guessing = {

@@ -49,11 +49,15 @@ const claimsSchema = z.object({
 export interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
-  readonly tokenId: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** The time of the user's last authentication. `methods` are its methods (RFC 8176: `pwd`, `otp` …). */
+}
+
+/** What a new token says. */
+interface AccessTokenInput extends Pick<AccessClaims, 'userId' | 'sessionId'> {
+  /** The time of the user's last authentication. */
   readonly authenticatedAt: Date;
+  /** The methods of the last authentication (RFC 8176: `pwd`, `otp` …). */
   readonly methods: readonly string[];
 }
 
@@ -116,18 +120,14 @@ export function makeAccessTokens(deps: {
       claims: {
         userId: claims.sub,
         sessionId: claims.sid,
-        tokenId: claims.jti,
         issuedAt: fromSeconds(claims.iat),
         expiresAt: fromSeconds(claims.exp),
-        authenticatedAt: fromSeconds(claims.auth_time),
-        methods: claims.amr,
       },
     };
   }
 
   return {
-    sign: async (input: Pick<AccessClaims, 'userId' | 'sessionId' | 'authenticatedAt' | 'methods'>) => {
-      const { userId, sessionId, authenticatedAt, methods } = input;
+    sign: async ({ userId, sessionId, authenticatedAt, methods }: AccessTokenInput) => {
       const { kid, key } = keys.active();
       const issuedAt = toSeconds(clock.now());
       const expiresAt = issuedAt + accessTokenSeconds;
@@ -144,7 +144,7 @@ export function makeAccessTokens(deps: {
         .setIssuedAt(issuedAt)
         .setExpirationTime(expiresAt)
         .sign(pairOf(kid, key).privateKey);
-      return { token, expiresAt: fromSeconds(expiresAt), expiresInSeconds: accessTokenSeconds };
+      return { token, expiresInSeconds: accessTokenSeconds };
     },
     /** Returns `token_expired` only for a token of ours that is valid except for its time. A bad token never throws. */
     verify: async (token: string): Promise<AccessTokenVerdict> => {

@@ -79,12 +79,6 @@ export function parseConnectionString(
   return problems.length === 0 ? { settings } : { problems };
 }
 
-/** Returns every problem of a connection string as a sentence that follows the name of its variable. */
-export function eventStoreDbProblems(url: string, policy: ConnectionPolicy = {}): readonly string[] {
-  const parsed = parseConnectionString(url, policy);
-  return 'problems' in parsed ? parsed.problems : [];
-}
-
 function parseHosts(hosts: string, problems: string[]): EndPoint[] {
   return hosts.split(',').map((text) => {
     const { address = '', port } = host.exec(text)?.groups ?? {};

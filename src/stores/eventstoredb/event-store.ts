@@ -113,7 +113,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       guard.identified(id);
       return id;
     },
-    read: async (stream, { from = 0n, limit = 500, signal } = {}) => {
+    read: async (stream, { from = 0n, limit = 500 } = {}) => {
       const found: StoredEvent[] = [];
       // Large events take several calls, each with its time limit.
       while (found.length < limit) {
@@ -121,7 +121,6 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
         const { events, ended } = await calls.run({
           failure: failedRead,
           gate: readGate,
-          signal,
           run: (ending) => readStream(stream, rest, ending),
         });
         found.push(...events);
@@ -129,7 +128,7 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       }
       return found;
     },
-    append: async (stream, expected, events, { signal } = {}) => {
+    append: async (stream, expected, events) => {
       const last = events.at(-1);
       if (last === undefined) return null;
       checkSizes(stream, events);
@@ -138,13 +137,12 @@ export function openEventStoreDb(options: EventStoreDbOptions): EventStore {
       const appended = await calls.run({
         failure: (error) => (sent ? appendFailure(error) : unsentFailure(error)),
         gate: appendGate,
-        signal,
         run: async (ending) => {
           const call = await appendCalls.open();
           // An operator may have removed events while the connection was lost. The check of the revision would not show it.
           if (expected !== 'no-stream' && seenWhole.isSuspect(name))
             await readStream(stream, { from: 0n, limit: 1 }, ending);
-          // The time limit or the caller may have ended the append during the wait for the call.
+          // The time limit may have ended the append during the wait for the call.
           ending.throwIfAborted();
           sent = true;
           return appendOnce(call, { stream, name, expected }, events, ending);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import {
-  eventStoreDbProblems,
   type ConnectionPolicy,
+  parseConnectionString,
 } from '../../../src/stores/eventstoredb/connection-string.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
@@ -17,6 +17,11 @@ import {
 } from '../../support/servers/eventstoredb-server/server.js';
 import { testCertificate, testKey } from '../../support/servers/eventstoredb-server/tls.js';
 import { givenDirectory } from '../../support/directories.js';
+
+function problemsOf(url: string, policy?: ConnectionPolicy): readonly string[] {
+  const parsed = parseConnectionString(url, policy);
+  return 'problems' in parsed ? parsed.problems : [];
+}
 
 const accepted: readonly string[] = [
   'esdb://127.0.0.1:2113?tls=false',
@@ -29,7 +34,7 @@ const accepted: readonly string[] = [
 ];
 
 for (const url of accepted) {
-  test(`The connection string is accepted: ${url}`, (t) => t.deepEqual(eventStoreDbProblems(url), []));
+  test(`The connection string is accepted: ${url}`, (t) => t.deepEqual(problemsOf(url), []));
 }
 
 const refused: readonly [what: string, url: string, problem: RegExp, policy?: ConnectionPolicy][] = [
@@ -62,7 +67,7 @@ const refused: readonly [what: string, url: string, problem: RegExp, policy?: Co
 
 for (const [what, url, problem, policy] of refused) {
   test(`The connection string is refused with a sentence that repeats no secret: ${what}`, (t) => {
-    const problems = eventStoreDbProblems(url, policy);
+    const problems = problemsOf(url, policy);
     t.true(
       problems.some((sentence) => problem.test(sentence)),
       problems.join('; '),
@@ -75,8 +80,8 @@ for (const [what, url, problem, policy] of refused) {
 
 test('The policy ignores the messages of other packages, and those of the client outside production', (t) => {
   const url = 'esdb://127.0.0.1:2113?tls=false';
-  t.deepEqual(eventStoreDbProblems(url, { debug: 'koa,express:*,-esdb:*', production: true }), []);
-  t.deepEqual(eventStoreDbProblems(url, { debug: 'esdb:*', production: false }), []);
+  t.deepEqual(problemsOf(url, { debug: 'koa,express:*,-esdb:*', production: true }), []);
+  t.deepEqual(problemsOf(url, { debug: 'esdb:*', production: false }), []);
 });
 
 test.serial(

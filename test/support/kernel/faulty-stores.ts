@@ -122,11 +122,10 @@ export function faultyEventStore(
   const faulty: EventStore = {
     shortLogMs: store.shortLogMs,
     logId: () => call('logId', () => store.logId()),
-    read: (stream, options) => call('read', () => store.read(stream, options), { signal: options?.signal }),
-    append: async (stream, expected, events, options) => {
+    read: (stream, options) => call('read', () => store.read(stream, options)),
+    append: async (stream, expected, events) => {
       const appended = await call('append', () => store.append(stream, expected, events), {
         unknown: true,
-        signal: options?.signal,
       });
       feeder.wake();
       return appended;

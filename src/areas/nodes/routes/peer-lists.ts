@@ -2,7 +2,6 @@ import { namedObject } from '../../../validation/fields.js';
 import {
   type ListedNodes,
   type NodeReader,
-  type PeerOf,
   presentPeer,
 } from '../../../../projections/nodes/peer-nodes/reader.js';
 import type { Clock } from '../../../kit/time/clock.js';
@@ -111,6 +110,9 @@ const [opening, comma, closing] = ['{"items":[', ',', ']}'].map((text) => Buffer
   Buffer,
   Buffer,
 ];
+
+/** The node that asks for its peers: by its id, or by its address in canonical spelling. */
+type PeerOf = { readonly nodeId: string } | { readonly address: string };
 
 /**
  * Makes the function that serves peer lists. It serialises each version of the list once, and a node only when the node or

@@ -79,7 +79,7 @@ const nowhere = "frame-ancestors 'none'";
 /**
  * Lets pages of these origins show a prepared page in a frame (CSP Level 3, `frame-ancestors`). The entity tag names the
  * origins, so a browser does not keep the policy of before. Without origins the page stays as it is.
- * @param ancestors origins as `checkFrameAncestors` returns them
+ * @param ancestors origins as `checkFraming` returns them
  */
 export function framedBy(page: PreparedBody, ancestors: readonly string[]): PreparedBody {
   if (ancestors.length === 0) return page;

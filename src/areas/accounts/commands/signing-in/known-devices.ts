@@ -11,7 +11,7 @@ import { TooManyAttempts } from '../../../shared/rejections.js';
 
 export type AccountGuard = ReturnType<typeof makeAccountGuard>;
 
-/** Bounds the wrong attempts at a secret of accounts (`Guard`). The owner gets a mail when a day has no room for more. */
+/** Bounds the wrong attempts at a secret of accounts (`makeGuard`). The owner gets a mail when a day has no room for more. */
 export function makeAccountGuard(
   given: AccountDeps & {
     readonly secret: GuessedSecret;
@@ -24,7 +24,7 @@ export function makeAccountGuard(
   const guard = makeGuard({ ...deps, name: secret, limits });
   return {
     hasFailures: guard.hasFailures,
-    /** @returns the value of a success; null for a failure. @throws TooManyAttempts; those of `Guard.run` */
+    /** @returns the value of a success; null for a failure. @throws TooManyAttempts; those of `run` of `makeGuard` */
     run: async <T>(
       tried: Omit<Try, 'tell'>,
       check: () => Promise<T | null>,

@@ -89,10 +89,7 @@ function join(
   return [{ type: 'MemberAdded', data: { user_id: userId, role, invitation_id: id, ...givenBy } }];
 }
 
-/**
- * Checks that an address may be invited.
- * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
- */
+/** Returns the open invitation. */
 export function invitationOf(
   { invitations }: Pick<ProjectFields, 'invitations'>,
   invitationId: string,
@@ -100,6 +97,10 @@ export function invitationOf(
   return invitations.find(({ id }) => id === invitationId) ?? null;
 }
 
+/**
+ * Checks that an address may be invited.
+ * @throws CommandRejected already_member, member_limit_reached; member_not_found for an invitation that has ended
+ */
 export function requireInvitable(
   project: ExistingProject,
   { invitationId, email_digest }: { readonly invitationId: string; readonly email_digest: string },

@@ -69,7 +69,7 @@ export function makeTrySharePassword(deps: ShareDeps) {
     },
   };
 
-  /** Returns true, or null for a wrong password, as `Guard` requires. */
+  /** Returns true, or null for a wrong password, as `makeGuard` requires. */
   async function check(
     { shareId, share, password }: SharePasswordTry,
     by: TryingClient,
