@@ -1,13 +1,13 @@
 import { fstatSync, write, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
-/** The end of the log: it takes lines, never throws and never waits. Lines that it cannot write are lost and counted. */
-export type LogOutput = ReturnType<typeof makeLogOutput>;
-
 /** Lines that wait for a slow output have at most this many characters; further ones are lost. */
 const waitingMax = 1_048_576;
 
-/** @param lostLine makes the line that tells how many lines were lost */
+/**
+ * Makes the end of the log: it takes lines, never throws and never waits. Lines that it cannot write are lost and counted.
+ * @param lostLine makes the line that tells how many lines were lost
+ */
 export function makeLogOutput(fd: 1 | 2, lostLine: (lost: number) => string) {
   const sink = openSink(fd);
   let waiting = '';

@@ -26,9 +26,6 @@ export interface FoldedViews {
   readonly set_apart: Record<string, { revision: number | null; reason: string }>;
 }
 
-/** A fold of the first events of a stream. */
-export type ViewsFold = ReturnType<typeof beginViewsFold>;
-
 interface ViewFold {
   readonly view: Projection;
   document: StoredDocument | null;

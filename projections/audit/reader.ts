@@ -13,7 +13,7 @@ import type { AuditEventResource } from './resource.js';
 import { everyAggregate, wordsOf } from './words.js';
 
 /** A search as auditors ask for it. `from` and `to` are included. */
-export interface AuditSearch {
+interface AuditSearch {
   readonly terms: EventTerms;
   readonly from?: Moment | undefined;
   readonly to?: Moment | undefined;

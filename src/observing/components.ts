@@ -5,7 +5,7 @@ import type { Readiness } from './health.js';
 import type { StoreState } from './stores/store-watch.js';
 
 /** A store, a view, a reaction or a task, as operators see it. */
-export interface Component extends JsonObject {
+interface Component extends JsonObject {
   readonly kind: string;
   readonly name: string;
   /**

@@ -2,8 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
 /** The value of a gauge without labels, or one for each set of labels. */
-export type GaugeValues =
-  number | readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
+type GaugeValues = number | readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
 
 /**
  * Returns a function that registers gauges, each computed when the metrics are read. A gauge has no value while a store that it

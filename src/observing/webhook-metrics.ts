@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { gaugesOf, secondsSince } from './gauges.js';
 
 /** Counts of this process since its start, by endpoint. */
-export type WebhookCounters = ReturnType<typeof makeWebhookCounters>;
+type WebhookCounters = ReturnType<typeof makeWebhookCounters>;
 
 export function makeWebhookCounters() {
   const attempts = new Map<string, Map<string, number>>();

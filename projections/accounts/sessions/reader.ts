@@ -23,7 +23,7 @@ export const sessionResource = z.strictObject({
   expires_at: instant.describe('When it ends unless it is used again.'),
   user_agent: z.string().nullable(),
 });
-export type SessionResource = z.infer<typeof sessionResource>;
+type SessionResource = z.infer<typeof sessionResource>;
 
 /** The fields of a session that authentication reads on every request. */
 export interface SessionAccess {

@@ -9,7 +9,7 @@ import type { SteadyClock } from '../../../src/kit/time/clock.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 
 /** The counters of all nodes. */
-export interface NodeChecks {
+interface NodeChecks {
   readonly byNode: ReadonlyMap<string, NodeCheck>;
   /** Rises when a counter changes. */
   readonly version: number;

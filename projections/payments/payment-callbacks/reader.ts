@@ -46,7 +46,7 @@ export const paymentCallbackResource = namedObject('PaymentCallback', {
   recorded: paymentRecorded.nullable().describe('Who recorded it by hand; null for a callback.'),
   decisions: z.array(paymentDecision),
 });
-export type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;
+type PaymentCallbackResource = z.infer<typeof paymentCallbackResource>;
 
 /** @throws StoreUnavailable */
 export type PaymentCallbackReader = ReturnType<typeof makePaymentCallbackReader>;

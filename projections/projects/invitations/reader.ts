@@ -22,10 +22,10 @@ export const invitationResource = namedObject('Invitation', {
   created_at: instant,
   expires_at: instant.nullable().describe('Null: never.'),
 });
-export type InvitationResource = z.infer<typeof invitationResource>;
+type InvitationResource = z.infer<typeof invitationResource>;
 
 /** Whom invitations and offers are addressed to. */
-export interface Addressee {
+interface Addressee {
   readonly id: string;
   /** Of the proved address; null where the user has proved none. */
   readonly email_digest: string | null;

@@ -44,7 +44,7 @@ export const memberResource = namedObject('Member', {
 });
 export type MemberResource = z.infer<typeof memberResource>;
 
-export interface MemberView {
+interface MemberView {
   /** Whether the caller may see addresses: only admins and owners may. */
   readonly withAddresses: boolean;
   /** Omits offers and invitations that have expired by now. */

@@ -53,7 +53,7 @@ export interface ProjectAccess {
 }
 
 /** What a list of projects selects. */
-export interface ProjectFilter {
+interface ProjectFilter {
   /** The role of the user. */
   readonly role?: Role | undefined;
   /** Words, each of which begins a word of the name. */
@@ -138,7 +138,7 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
   }
 }
 
-export function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {
+function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {
   const { id, body } = document;
   return {
     id,
@@ -169,7 +169,7 @@ export interface SessionIds {
   readonly projectId: string | null;
 }
 
-export interface ApiKeyAccess {
+interface ApiKeyAccess {
   readonly keyId: string;
   readonly issuedBy: string;
   readonly scopes: readonly string[];

@@ -16,7 +16,7 @@ export const shareAccessResource = namedObject('ShareAccess', {
 });
 
 /** What a list of accesses selects. */
-export interface ShareAccessFilter {
+interface ShareAccessFilter {
   readonly opened_after?: string | undefined;
   readonly opened_before?: string | undefined;
   /** Whether the visitor saved an asset. */

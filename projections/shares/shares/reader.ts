@@ -22,7 +22,7 @@ export type { ShareResource } from './resource.js';
 export const shareState = z.enum(['open', 'expired', 'used_up']);
 
 /** What a list of shares selects. */
-export interface ShareFilter {
+interface ShareFilter {
   /** Only shares of this asset, without those of a tag. */
   readonly assetId?: string | undefined;
   /** Only shares of this tag; capitals do not count. */

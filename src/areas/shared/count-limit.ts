@@ -12,7 +12,7 @@ export interface CountLimit {
   adding<Result>(ownerId: string, thingId: string, append: () => Promise<Result>): Promise<Result>;
 }
 
-export interface CountLimitDeps {
+interface CountLimitDeps {
   readonly max: number;
   /** Reads the ids of the owner's things that count in the view, at most `limit`. */
   readonly inView: (ownerId: string, limit: number) => Promise<readonly string[]>;

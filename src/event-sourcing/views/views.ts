@@ -70,7 +70,7 @@ export interface Wanted<Document extends JsonObject> {
 }
 
 /** A document or null for each `Wanted` of a list. */
-export type FoundEach<Documents extends readonly JsonObject[]> = {
+type FoundEach<Documents extends readonly JsonObject[]> = {
   readonly [Index in keyof Documents]: ViewDocument<Documents[Index]> | null;
 };
 

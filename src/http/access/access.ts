@@ -32,14 +32,14 @@ export interface ApiKeyCaller extends Caller<'api_key'> {
   readonly scopes: readonly string[];
 }
 
-export interface PublicPolicy {
+interface PublicPolicy {
   readonly kind: 'public';
   /** Whether the work of a request is charged to its client. Sign-ins have limits for themselves, so no neighbour uses them up. */
   readonly isCharged?: true;
 }
 
 /** Admits a signed-in user whose session may carry out the action (src/areas/accounts/commands/README.md#fresh-authentication). */
-export type SessionPolicy = { readonly kind: 'session'; readonly action: GuardedAction };
+type SessionPolicy = { readonly kind: 'session'; readonly action: GuardedAction };
 
 /** Admits a member of the project in `:projectId`, an API key of it with a permitted scope, and auditors if so set. */
 export interface ProjectPolicy {
@@ -61,13 +61,13 @@ export interface ProjectPolicy {
 }
 
 /** Admits an edge agent, by the shared secret. */
-export type AgentPolicy = { readonly kind: 'agent' };
+type AgentPolicy = { readonly kind: 'agent' };
 
 /** Admits a signed-in user with the platform role `operator` whose session may carry out the action. */
-export type OperatorPolicy = { readonly kind: 'operator'; readonly action: GuardedAction };
+type OperatorPolicy = { readonly kind: 'operator'; readonly action: GuardedAction };
 
 /** Admits a signed-in user with the platform role `auditor` whose session may carry out the action. */
-export type AuditorPolicy = { readonly kind: 'auditor'; readonly action: GuardedAction };
+type AuditorPolicy = { readonly kind: 'auditor'; readonly action: GuardedAction };
 
 interface Policies {
   readonly public: PublicPolicy;

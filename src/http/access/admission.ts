@@ -19,7 +19,7 @@ interface RequestPermit {
 }
 
 /** Whom a request counts for, and the session or key that it comes from. */
-export interface RequestOwner {
+interface RequestOwner {
   /** The user, the project of an API key, or the client. */
   readonly key: string;
   readonly credential: string | null;

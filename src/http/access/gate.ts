@@ -67,7 +67,7 @@ type GateByKind = {
   ) => Admitted<Kind, Params> | Promise<Admitted<Kind, Params>>;
 };
 
-export interface GateDeps {
+interface GateDeps {
   readonly authenticator: Authenticator;
   readonly checkAgentSecret: CheckAgentSecret;
   readonly limiter: Limiter;

@@ -43,7 +43,7 @@ export type RunOnce = (
   work: (command: CommandIdentity) => Promise<FinishedReply>,
 ) => Promise<FinishedReply>;
 
-export interface IdempotencyDeps {
+interface IdempotencyDeps {
   readonly store: StateStore;
   readonly digest: KeyedDigest;
   readonly sealer: ReplySealer;

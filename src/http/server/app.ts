@@ -9,7 +9,7 @@ import { type Route, areaOf } from '../route.js';
 import type { RequestLimits, StoreName } from '../access/limits.js';
 import type { HttpState, Shell } from './shell.js';
 
-export interface AppDeps extends Shell, ObserveDeps {
+interface AppDeps extends Shell, ObserveDeps {
   readonly routes: readonly Route[];
   readonly requestLimits: RequestLimits;
   /** The origins of pages that may read replies; null, or left out, for any. */

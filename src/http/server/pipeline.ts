@@ -16,14 +16,12 @@ interface Line {
   lastReply: string | null;
 }
 
-/** Serves the requests of each connection one after the other: src/http/README.md#connections. */
-export type Pipelines = ReturnType<typeof makePipelines>;
-
 /** A connection stays open for this long after its last reply, because a reset could reach the client before the reply. */
 const lingerMs = 1_000;
 
 /**
- * Without an order, all requests of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
+ * Serves the requests of each connection one after the other: src/http/README.md#connections. Without an order, all requests
+ * of a pipeline (RFC 9112, 9.3.2) begin at once, before those of other clients.
  * @param options.waitingMax requests of a connection that wait; at a further one the connection ends after these
  * @param options.onBegin called before a request is served
  * @param options.onEnd called when the reply of a served request has ended

@@ -105,7 +105,7 @@ export interface RawReply {
 }
 
 /** A route for callers with a protocol of a platform, which prove their identity by a signature over the bytes. */
-export interface RawRouteSpec<Params extends PathParams> {
+interface RawRouteSpec<Params extends PathParams> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly name: string;

@@ -12,7 +12,7 @@ export function isStrongCode(typed: string): boolean {
 }
 
 /** The fields of a code in an event. They suffice to compute the code again. */
-export interface CodeIssue {
+interface CodeIssue {
   /** The key that the code was issued with. */
   readonly kid: string;
   readonly issue_id: string;

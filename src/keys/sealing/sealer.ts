@@ -41,14 +41,14 @@ type DataKeyRecord = z.output<typeof recordSchema>;
 type FoundDataKey = Buffer | 'destroyed' | 'absent';
 
 /** The result of a sweep. `byMasterKey` counts the visited records by the master key that wraps them now. */
-export interface RewrapReport {
+interface RewrapReport {
   readonly rewrapped: number;
   /** Records whose master key is not in the ring. The operator puts that key back and sweeps again. */
   readonly unreadable: number;
   readonly byMasterKey: ReadonlyMap<string, number>;
 }
 
-export interface DataKeysDeps {
+interface DataKeysDeps {
   readonly stateStore: StateStore;
   readonly masterKeys: Keyring;
   readonly clock: Clock;

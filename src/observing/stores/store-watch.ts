@@ -31,7 +31,7 @@ export interface StoreState {
 }
 
 /** Calls the store once. The call itself reports to the availability of the link. */
-export type Ping = () => Promise<unknown>;
+type Ping = () => Promise<unknown>;
 
 export type StoreWatch = ReturnType<typeof makeStoreWatch>;
 

@@ -8,8 +8,8 @@ import { changeRecord } from '../../event-sourcing/ports/change-record.js';
 export type DevicesOf = { readonly userId: string; readonly epoch: number };
 
 /** A further one takes the place of one that never came back, or else of the one that was unused for the longest time. */
-export const devicesMax = 16;
-export const deviceMs = 90 * 86_400_000;
+const devicesMax = 16;
+const deviceMs = 90 * 86_400_000;
 
 /** A device that was remembered within this time is not written again. */
 const renewAfterMs = 86_400_000;

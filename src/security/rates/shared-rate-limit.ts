@@ -6,7 +6,7 @@ import { changeRecord, type ChangeOptions } from '../../event-sourcing/ports/cha
 import type { Digests } from '../../keys/sealing/digests.js';
 import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './rate-limit.js';
 
-export interface SharedClaim<Name extends string> {
+interface SharedClaim<Name extends string> {
   readonly name: Name;
   readonly key: string;
   /** How many it counts at once, 1 to the limit; 1 when left out. */
@@ -24,7 +24,7 @@ export type SharedVerdict<Name extends string> =
     };
 
 /** Counts by named limits in all processes together; `RateLimiter` counts in one process. */
-export interface SharedRateLimiter<Name extends string> {
+interface SharedRateLimiter<Name extends string> {
   /**
    * Counts under each claim, once or `times`, if all allow it. A refused one counts only if a limit fills up after the check.
    * @param beside writes other records once all allow it. It begins with the counts, so that embedded stores put all of them into

@@ -46,7 +46,7 @@ const claimsSchema = z.object({
 });
 
 /** The claims of a valid token. Times in whole seconds. */
-export interface AccessClaims {
+interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
   readonly issuedAt: Date;
@@ -61,7 +61,7 @@ interface AccessTokenInput extends Pick<AccessClaims, 'userId' | 'sessionId'> {
   readonly methods: readonly string[];
 }
 
-export type AccessTokenVerdict =
+type AccessTokenVerdict =
   | { readonly valid: true; readonly claims: AccessClaims }
   | { readonly valid: false; readonly code: 'token_expired' | 'invalid_token' };
 

@@ -39,14 +39,14 @@ export interface Credential {
   readonly publicKey: Uint8Array<ArrayBuffer>;
 }
 
-export interface RegisteredCredential extends Credential {
+interface RegisteredCredential extends Credential {
   readonly counter: number;
   readonly synced: boolean;
   readonly backed_up: boolean;
   readonly aaguid: string;
 }
 
-export interface ClientData {
+interface ClientData {
   readonly challenge: string;
   /** Whether the origin is one of the settings, and the page is in no frame of another origin. */
   readonly fromOurs: boolean;

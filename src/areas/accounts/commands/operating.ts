@@ -5,7 +5,7 @@ import { type UserCommand, userAggregate } from '../domain/user/user.js';
 import type { EndGivenAccess } from './erasing.js';
 import type { AccountLookup } from './finding.js';
 
-export interface ChangedAccount {
+interface ChangedAccount {
   readonly userId: string;
   /** False where the account was so already. */
   readonly changed: boolean;

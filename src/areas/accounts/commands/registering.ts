@@ -18,7 +18,7 @@ import type { Sessions } from './signing-in/sessions.js';
 
 export { nicknameLengthMax };
 
-export interface RegisterInput {
+interface RegisterInput {
   readonly email: string;
   readonly password: string;
   /** Default, also for a blank one: the local part of the address. */

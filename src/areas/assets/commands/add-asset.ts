@@ -49,7 +49,7 @@ export function makeOpenAssetStorage(deps: Pick<AssetDeps, 'openStorage'>) {
   };
 }
 
-export interface AddAssetInput extends AssetFacts {
+interface AddAssetInput extends AssetFacts {
   readonly projectId: string;
   /** Undefined: the project's default storage. */
   readonly storageId: string | undefined;

@@ -6,7 +6,7 @@ import type { AssetEvent } from '../domain/asset/events.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 
 /** A change of what an asset uses of its payer's capacity. */
-export interface CapacityChange {
+interface CapacityChange {
   readonly projectId: string;
   readonly payerId: string;
   readonly assetId: string;

@@ -15,7 +15,7 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
  * any storage with this bucket has, or is getting, stays.
  * @throws the errors of `OpenStorage.serving`, Overloaded, StoreUnavailable; the signal's reason
  */
-export type DeleteObjects = ReturnType<typeof makeDeleteObjects>;
+type DeleteObjects = ReturnType<typeof makeDeleteObjects>;
 
 /** Storages with a bucket of this name. Where there are more, the service does not know them all, and deletes nothing. */
 const storagesMax = 100;

@@ -21,7 +21,7 @@ import { isRejection } from '../../shared/rejections.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
 import type { OpenAssetStorage } from './add-asset.js';
 
-export interface ImportInput {
+interface ImportInput {
   readonly projectId: string;
   readonly storageId: string;
   /** The beginning of the keys below the base path; `''` for all. */
@@ -33,7 +33,7 @@ export interface ImportInput {
 }
 
 /** Why an object is no new asset. */
-export type SkipReason =
+type SkipReason =
   | 'already_an_asset'
   | 'being_deleted'
   | 'not_a_file'
@@ -41,9 +41,9 @@ export type SkipReason =
   | 'key_unconfirmed'
   | 'name_not_possible';
 
-export type SkippedObject = { readonly object_key: string; readonly reason: SkipReason };
+type SkippedObject = { readonly object_key: string; readonly reason: SkipReason };
 
-export interface ImportedPage {
+interface ImportedPage {
   readonly added: readonly AssetResource[];
   readonly skipped: readonly SkippedObject[];
   /** Where the next page begins; null on the last page. */

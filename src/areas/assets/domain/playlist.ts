@@ -87,7 +87,7 @@ export interface PlaylistReference {
 }
 
 /** A piece of the work of reading. The reader may yield before the next one. */
-export interface PlaylistStep {
+interface PlaylistStep {
   /** The bytes that the next step reads. */
   readonly bytes: number;
   /** The text to write for the line that was read, with references in their places. */

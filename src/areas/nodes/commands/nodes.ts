@@ -19,7 +19,7 @@ export function makeNodeCommands(deps: NodeDeps) {
 }
 
 type Changes = { readonly [Field in keyof NodeInput]?: NodeInput[Field] | undefined };
-export type AddNodeInput = Pick<NodeInput, 'name' | 'ip_address'> & Changes;
+type AddNodeInput = Pick<NodeInput, 'name' | 'ip_address'> & Changes;
 
 /** Returns the description of a new node, with defaults for the fields that are left out. @throws CommandRejected invalid_request */
 export function describeNewNode(input: AddNodeInput): NodeDescription {

@@ -14,7 +14,7 @@ import { request as httpsRequest } from 'node:https';
 import { type Socket, connect } from 'node:net';
 
 /** How the prober asks each node: by a connection, or by `GET` of a path. The host is the address of the node. */
-export type NodeProbe =
+type NodeProbe =
   | { readonly scheme: 'tcp'; readonly port: number }
   | { readonly scheme: 'http' | 'https'; readonly port: number; readonly path: string };
 

@@ -1,5 +1,5 @@
 /** Why a platform did not do what it was asked. */
-export type PlatformFailure =
+type PlatformFailure =
   /** The platform refused the request. Another try has the same result. */
   | 'refused'
   /** Nothing was done: not reached, too many requests, or an error of the platform. */

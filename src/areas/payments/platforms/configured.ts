@@ -6,7 +6,7 @@ import { platforms, type PlatformName } from './platforms.js';
 import type { PaymentVariableName } from './setting-reads.js';
 
 /** The platforms that are set up. */
-export type ConfiguredPlatforms = ReadonlyMap<PlatformName, ConfiguredPlatform>;
+type ConfiguredPlatforms = ReadonlyMap<PlatformName, ConfiguredPlatform>;
 export type PaymentProviders = ReadonlyMap<PlatformName, PaymentProvider>;
 export type PaymentMakers = ReadonlyMap<PlatformName, PaymentMaker>;
 

@@ -204,7 +204,7 @@ interface Told {
   readonly userId: string;
 }
 
-export type CountNotice = ReturnType<typeof makeCountNotice>;
+type CountNotice = ReturnType<typeof makeCountNotice>;
 
 /**
  * Checks that the actor may give what a command about a member gives, and counts the mail that it would cause, under the limits on

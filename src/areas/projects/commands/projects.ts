@@ -21,7 +21,7 @@ import {
 } from '../domain/project/project.js';
 import { projectNotFound, rejectProject } from '../domain/project/rejections.js';
 
-export interface EntitlementInput {
+interface EntitlementInput {
   readonly projectId: string;
   readonly entitlement: Entitlement;
   /** The project has the entitlement while one source grants it. */

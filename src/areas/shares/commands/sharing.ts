@@ -48,7 +48,7 @@ export type CreateShareInput = Pick<ShareAddress, 'projectId'> &
     readonly password: string | null;
   };
 
-export interface ChangeShareInput extends ShareAddress {
+interface ChangeShareInput extends ShareAddress {
   /** What is left out does not change. `password: null`: the share opens without a password from then on. */
   readonly changes: Partial<GivenTerms & Pick<CreateShareInput, 'password'>>;
 }

@@ -10,7 +10,7 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
 
-export type StorageTestRef = { readonly storageId: string; readonly testId: string };
+type StorageTestRef = { readonly storageId: string; readonly testId: string };
 
 /** Makes the tests of storages. */
 export function makeProbeStorage(

@@ -18,7 +18,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Finds a file of the guides by its path below /guides/, without slashes at its ends; null for a path that the site does not have. */
-export type FindGuide = (path: string) => PreparedBody | null;
+type FindGuide = (path: string) => PreparedBody | null;
 
 /**
  * Opens the site that `scripts/build-site.mjs` has built. Without it every page says that the guides are not built. The site reads each

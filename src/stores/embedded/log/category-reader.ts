@@ -103,7 +103,7 @@ export function openLogReader({
 const sequencesAtOnce = 1_000_000;
 
 /** Events of one category, in the order of the log. `end` is the last sequence that the page passed, of any stream. */
-export interface CategoryRows {
+interface CategoryRows {
   readonly events: readonly LogEvent[];
   readonly end: number;
   readonly atHead: boolean;

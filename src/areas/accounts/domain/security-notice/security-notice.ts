@@ -2,13 +2,13 @@ import { defineAggregate, type Evolving } from '../../../../event-sourcing/decid
 import type { MailOutcome, MemberNoticeKind, SecurityNoticeKind } from '../../../../validation/fields.js';
 import { type SecurityNoticeEvent, securityNoticeEvents } from './events.js';
 
-export interface SecurityNoticeState {
+interface SecurityNoticeState {
   /** Whether the first opening of a share has requested the mail. */
   readonly requested: boolean;
   readonly mailed: boolean;
 }
 
-export type SecurityNoticeCommand =
+type SecurityNoticeCommand =
   | { readonly type: 'Request'; readonly shareId: string; readonly openedAt: Date }
   | {
       readonly type: 'MarkMailed';

@@ -28,7 +28,7 @@ export function rejectSession(code: SessionRejection, message: string): never {
 export { refreshGraceMs, requestMsMax, successorOf } from './state.js';
 export type { RefreshTokenState, SessionState, StartedSession } from './state.js';
 
-export type SessionCommand =
+type SessionCommand =
   | { readonly type: 'Start'; readonly start: SessionStart }
   | {
       readonly type: 'Refresh';

@@ -8,7 +8,7 @@ import type { AssetAddress } from '../change-asset.js';
 import type { OpenAssetStorage } from '../add-asset.js';
 import { hlsKind } from '../../domain/asset/renditions.js';
 
-export type DispositionType = 'inline' | 'attachment';
+type DispositionType = 'inline' | 'attachment';
 
 /** Types that a browser shows or plays without running their content. */
 const passive = /^(?:(?:audio|image|video)\/[^;]+|text\/(?:plain|csv|vtt)|application\/pdf)$/;
@@ -108,7 +108,7 @@ function cut(text: string, bytesMax: number): string {
 }
 
 /** Makes the URL of this service that serves a playlist (src/areas/assets/README.md#playlists). */
-export type PlaylistUrl = ReturnType<typeof makePlaylistUrl>;
+type PlaylistUrl = ReturnType<typeof makePlaylistUrl>;
 
 export function makePlaylistUrl({ playlistTokens, publicUrl }: AssetDeps) {
   const origin = publicUrl.replace(/\/+$/, '');
@@ -174,7 +174,7 @@ export interface LinkedAsset {
 }
 
 /** What the URLs of playlists are made of. */
-export interface PlaylistLinks extends Pick<PlaylistGrant, 'assetId' | 'share'> {
+interface PlaylistLinks extends Pick<PlaylistGrant, 'assetId' | 'share'> {
   readonly urlOf: PlaylistUrl;
 }
 

@@ -30,7 +30,7 @@ import { on } from '../../../../event-sourcing/effects/reaction.js';
  * Aborts an upload in parts at its bucket, which may have done so before.
  * @throws CommandRejected asset_storage_unusable; the errors of `OpenStorage.serving`; the signal's reason
  */
-export type AbortAtBucket = ReturnType<typeof makeAbortAtBucket>;
+type AbortAtBucket = ReturnType<typeof makeAbortAtBucket>;
 
 export function makeAbortAtBucket(deps: AssetDeps & { readonly openAssetStorage: OpenAssetStorage }) {
   const { multipart, openAssetStorage } = deps;

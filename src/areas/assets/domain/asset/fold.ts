@@ -66,7 +66,7 @@ export function applyUpload(fields: UploadFields, event: AssetUploadEvent): Uplo
   }
 }
 
-export type AssetChangeEvent = Extract<
+type AssetChangeEvent = Extract<
   AssetEvent,
   {
     type: 'AssetRenamed' | 'AssetTagged' | 'AssetFileChanged' | 'AssetRenditionPut' | 'AssetRenditionRemoved';
@@ -74,7 +74,7 @@ export type AssetChangeEvent = Extract<
 >;
 
 /** The fields that a change of an asset concerns. */
-export type ChangeableFields = Pick<AssetDescription, 'name' | 'media_type' | 'size' | 'tags' | 'renditions'>;
+type ChangeableFields = Pick<AssetDescription, 'name' | 'media_type' | 'size' | 'tags' | 'renditions'>;
 
 /** Folds a change into the fields. The aggregate and the view share it. */
 export function applyChange(fields: ChangeableFields, event: AssetChangeEvent): ChangeableFields {

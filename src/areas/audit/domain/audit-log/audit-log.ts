@@ -1,9 +1,9 @@
 import { defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type AuditLogEvent, auditLogEvents } from './events.js';
 
-export type AuditLogState = { readonly restarted: boolean };
+type AuditLogState = { readonly restarted: boolean };
 
-export interface AuditLogCommand {
+interface AuditLogCommand {
   readonly type: 'Restart';
   readonly previousNote: string | null;
   readonly reason: string;

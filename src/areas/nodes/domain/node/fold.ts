@@ -53,7 +53,7 @@ function nextSequence(before: NodeCheck | null, { sequence }: KnownHealth, time:
 export const nodeStatus = z
   .enum([...nodeHealth.options, ...nodeMode.exclude(['in_service']).options])
   .meta({ id: 'NodeStatus' });
-export type NodeStatus = z.infer<typeof nodeStatus>;
+type NodeStatus = z.infer<typeof nodeStatus>;
 
 /** Whether a node works, and whether it is in service. Both are folds of its stream. */
 export type NodeCondition = { readonly health: NodeHealth; readonly mode: NodeMode };

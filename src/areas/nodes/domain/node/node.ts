@@ -57,9 +57,9 @@ export interface RegisteredNode extends NodeCondition, KnownHealth {
   readonly description: NodeDescription;
 }
 
-export type NodeState = { readonly status: 'absent' } | RegisteredNode | { readonly status: 'removed' };
+type NodeState = { readonly status: 'absent' } | RegisteredNode | { readonly status: 'removed' };
 
-export type NodeCommand =
+type NodeCommand =
   | { readonly type: 'Register'; readonly description: NodeDescription }
   | {
       readonly type: 'Change';

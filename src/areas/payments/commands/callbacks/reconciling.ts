@@ -21,7 +21,7 @@ interface ReconcilePeriod {
   readonly after: string | null;
 }
 
-export interface Reconciled {
+interface Reconciled {
   /** Orders that the platform was asked for, or reports that it listed. */
   readonly asked: number;
   /** Those about which the platform told something that the service did not know. */

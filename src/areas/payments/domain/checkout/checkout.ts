@@ -36,7 +36,7 @@ export interface CheckoutState {
   readonly refunds: readonly AskedRefund[];
 }
 
-export type CheckoutCommand =
+type CheckoutCommand =
   | { readonly type: 'RecordPayment'; readonly payment: MadePaymentData; readonly now: Date }
   /** Appends nothing for a payment that the service did not make. */
   | { readonly type: 'Approve'; readonly approved: DataOf<'PaymentApproved'> }

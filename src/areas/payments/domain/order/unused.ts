@@ -26,7 +26,7 @@ export type Capture = {
 };
 
 /** A payment that bought nothing, or is partly lost, and waits for an operator. `amount`: of a partial loss, what is lost. */
-export type UnusedPayment = Capture & { readonly reason: z.infer<typeof unusedReason> };
+type UnusedPayment = Capture & { readonly reason: z.infer<typeof unusedReason> };
 
 export type Captures = {
   /** One per transaction, in order of arrival. */

@@ -39,7 +39,7 @@ export function rejectPayment(code: PaymentRejection, message: string = messages
   throw new CommandRejected<PaymentRejection>(code, message);
 }
 
-export type TransactionCommand =
+type TransactionCommand =
   | { readonly type: 'Report'; readonly report: PaymentReport }
   | { readonly type: 'Hold'; readonly report: number }
   | { readonly type: 'Resolve'; readonly resolution: ReportResolution };

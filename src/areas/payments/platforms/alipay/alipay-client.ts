@@ -14,7 +14,7 @@ export interface AlipaySigner {
 }
 
 /** A call: its method, its `biz_content`, and the addresses of a payment. */
-export interface AlipayCall {
+interface AlipayCall {
   readonly method: string;
   readonly content: Fields;
   readonly addresses?: { readonly notify_url: string; readonly return_url?: string };

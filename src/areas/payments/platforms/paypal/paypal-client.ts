@@ -54,7 +54,7 @@ function timeOf(time: Date): string {
 export type PayPalApi = { readonly clientId: string; readonly clientSecret: string };
 
 /** One request of the REST API. */
-export interface PayPalRequest {
+interface PayPalRequest {
   readonly method: 'GET' | 'POST';
   /** With the query. */
   readonly path: string;

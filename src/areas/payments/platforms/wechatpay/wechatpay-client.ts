@@ -52,7 +52,7 @@ function parseKey({ name, text }: KeyDirectoryFile): readonly [string, Verifying
 const scheme = 'WECHATPAY2-SHA256-RSA2048';
 
 /** What signs the requests of a merchant. */
-export interface WechatPaySigner {
+interface WechatPaySigner {
   readonly mchId: string;
   readonly privateKey: KeyObject;
   /** The serial number of the merchant's API certificate, in upper-case hex. */
@@ -60,7 +60,7 @@ export interface WechatPaySigner {
 }
 
 /** One request of API v3. `path` has the query. */
-export interface WechatPayRequest {
+interface WechatPayRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly json?: Fields;

@@ -11,7 +11,7 @@ import { type ExistingProject, type MemberAddition, roleIn } from './fold.js';
 import type { MemberNoticeKind } from '../../../../validation/fields.js';
 
 /** Whom an event concerns so that they get a mail about it. */
-export interface MemberNotice {
+interface MemberNotice {
   readonly kind: MemberNoticeKind;
   readonly userId: string;
   /** The member who gave the role or made the offer. */

@@ -115,7 +115,7 @@ const tooMany: Readonly<Record<keyof ShareDeps['shareMailLimits'], string>> = {
   share_mail_address: 'links have been mailed to one of the addresses too often; wait and try again',
 };
 
-export interface MailShareInput extends ShareAddress {
+interface MailShareInput extends ShareAddress {
   /** 1 to `shareMailAddressesMax`. */
   readonly to: readonly string[];
   /** Null or blank: none. */

@@ -16,7 +16,7 @@ import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
 import { isOfPlaylist, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
 
-export interface ServedPlaylist {
+interface ServedPlaylist {
   readonly text: string;
   /** Seconds for which a player may keep it: it ends before its URLs. */
   readonly maxAgeSeconds: number;

@@ -14,7 +14,7 @@ import { guessing, notedFailures } from '../../../../security/guessing/guessing.
 import { refuseWhenFull } from '../sharing.js';
 import { type OnUncheckable, refuseUncheckable, TooManyAttempts } from '../../../shared/rejections.js';
 
-export interface SharePasswordTry {
+interface SharePasswordTry {
   readonly shareId: string;
   readonly share: ProtectedShare;
   readonly password: string;

@@ -18,9 +18,9 @@ import { makeTrySharePassword } from './try-share-password.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 
 /** Signed URLs of the files of one asset, the original first. */
-export type SignedAsset = { readonly assetId: string; readonly media: MediaLink[] };
+type SignedAsset = { readonly assetId: string; readonly media: MediaLink[] };
 
-export interface RenewShareMediaInput {
+interface RenewShareMediaInput {
   readonly token: string;
   readonly session: string;
   /** The asset whose file the visitor saves; null: none. */
@@ -32,7 +32,7 @@ export interface RenewedShareMedia {
   readonly sessionEndsAt: Date;
 }
 
-export type SharedMedia = ReturnType<typeof makeSharedMedia>;
+type SharedMedia = ReturnType<typeof makeSharedMedia>;
 
 /** Makes what signs the URLs of shared assets. All throw StoreUnavailable and the errors of `Sealer.open`. */
 export function makeSharedMedia(
@@ -121,7 +121,7 @@ export function addDocumentLinks(saved: readonly MediaLink[], shown: readonly Me
 
 export { checkTriedPassword } from '../../domain/share/password.js';
 
-export interface VerifyShareInput {
+interface VerifyShareInput {
   readonly token: string;
   /** Null: the visitor gives none. */
   readonly password: string | null;
@@ -131,7 +131,7 @@ export interface VerifyShareInput {
   readonly session?: string | undefined;
 }
 
-export type OpenedAsset = { readonly asset: AssetResource; readonly media: MediaLink[] };
+type OpenedAsset = { readonly asset: AssetResource; readonly media: MediaLink[] };
 
 export interface OpenedShare {
   readonly share: OpenShare;

@@ -66,10 +66,10 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
   }
 }
 
-export type SharedAsset = { readonly assetId: string; readonly asset: AssetDescription };
+type SharedAsset = { readonly assetId: string; readonly asset: AssetDescription };
 
 /** The assets of a share that are served now, at least one. */
-export interface SharedAssets {
+interface SharedAssets {
   readonly project: ExistingProject;
   readonly served: readonly [SharedAsset, ...SharedAsset[]];
 }

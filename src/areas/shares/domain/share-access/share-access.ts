@@ -1,7 +1,7 @@
 import { defineAggregate, type Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import { type ShareAccessEvent, shareAccessEvents } from './events.js';
 
-export interface ShareAccessState {
+interface ShareAccessState {
   readonly recorded: boolean;
   /** The assets that the visitor has saved, at most `savedAssetsMax`. */
   readonly saved: readonly string[];

@@ -4,7 +4,7 @@ import type { MailOutcome } from '../../../../validation/fields.js';
 import { checkText } from '../../../../validation/text.js';
 import { type ShareMailEvent, shareMailEvents } from './events.js';
 
-export type ShareMailState =
+type ShareMailState =
   | { readonly status: 'absent' }
   | {
       readonly status: 'requested';
@@ -15,7 +15,7 @@ export type ShareMailState =
       readonly mailed: ReadonlySet<number>;
     };
 
-export type ShareMailCommand =
+type ShareMailCommand =
   | {
       readonly type: 'Request';
       readonly projectId: string;

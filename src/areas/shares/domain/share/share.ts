@@ -10,7 +10,7 @@ import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
 import { applyEvent, newShare, remainingUses, type ShareFields } from './fold.js';
 import { changedTerms } from './terms.js';
 
-export type ShareState =
+type ShareState =
   | { readonly status: 'absent' }
   | OpenShare
   | ({ readonly status: 'revoked' } & Pick<OpenShare, 'project_id' | 'token_digest'>);

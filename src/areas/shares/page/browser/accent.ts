@@ -1,5 +1,5 @@
 /** A colour for controls, and the colour of text on it. */
-export type Accent = { readonly main: string; readonly text: string };
+type Accent = { readonly main: string; readonly text: string };
 
 type Rgb = readonly [number, number, number];
 

@@ -17,7 +17,7 @@ export interface XmlElement {
  * `cut`: the document ends before its root element. `refused`: it is no XML 1.0 in UTF-8, has a DTD, mixes text with
  * elements, or exceeds the bounds. `name`: that of the root element, as far as it was read.
  */
-export type XmlReading =
+type XmlReading =
   | { readonly is: 'read'; readonly name: string; readonly root: XmlElement }
   | { readonly is: 'cut' | 'refused'; readonly name: string | null; readonly root: null };
 

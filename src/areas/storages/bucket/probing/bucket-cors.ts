@@ -100,7 +100,7 @@ function written(name: string, content: string): string {
   return `<${name}>${content}</${name}>`;
 }
 
-export type SetCorsResult =
+type SetCorsResult =
   | {
       /** False: the bucket had all rules already. */
       readonly isChanged: boolean;

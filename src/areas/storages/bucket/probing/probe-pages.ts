@@ -63,7 +63,7 @@ export type ProbeWarning = TestWarning;
 const timeMs = 3_000;
 
 /** The URLs that pages use: one to upload to and fetch from, and one of the storage's domain if there is one. */
-export type PageUrls = { readonly bucket: string; readonly cdn: string | null };
+type PageUrls = { readonly bucket: string; readonly cdn: string | null };
 
 /**
  * Sends the preflights of pages of the origins: for an upload, for a part of the media, and for media through

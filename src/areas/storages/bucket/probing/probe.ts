@@ -21,7 +21,7 @@ import { makeMultipart } from '../objects/multipart.js';
 import { readXml } from '../objects/xml.js';
 import type { HeaderRequest } from '../signing/signer.js';
 
-export interface ProbeTarget {
+interface ProbeTarget {
   readonly urls: StorageUrls;
   readonly provider: DeliveryAddress['provider'];
   /** The folder that all keys begin with, without a slash at its end; `''` without a folder. */
@@ -34,7 +34,7 @@ export interface ProbeTarget {
   readonly origins: readonly string[];
 }
 
-export interface ProbeResult {
+interface ProbeResult {
   /** Null: the bucket is usable. */
   readonly failure: ProbeFailure | null;
   /** What pages in browsers cannot do yet, what the bucket cannot do, and what the probe could not check; empty after a failure. */

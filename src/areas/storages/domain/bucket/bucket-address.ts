@@ -11,7 +11,7 @@ import {
 /** The parts of an address that differ between the service and its clients. */
 type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
 
-export interface BucketAddress {
+interface BucketAddress {
   readonly provider: StorageProvider;
   readonly protocol: 'https:' | 'http:';
   /** The host of requests and signatures, with the port unless it is the protocol's default. */
@@ -93,7 +93,7 @@ function amazonDomain(region: string): string {
  * - `own_host`: the host is the bucket's own name, such as a domain that the customer has bound to the bucket
  * - `path`: `<host>/<bucket>/<key>`
  */
-export type BucketPlace = 'before_host' | 'own_host' | 'path';
+type BucketPlace = 'before_host' | 'own_host' | 'path';
 
 /**
  * Returns where the address of a bucket names it (src/areas/storages/README.md#rules-of-a-storage). OSS and COS no longer serve a bucket in the

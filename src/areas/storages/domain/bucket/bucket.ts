@@ -237,7 +237,7 @@ const objectKeyBytesMax: Readonly<Record<StorageProvider, number>> = { s3: 1024,
  * Whether the provider refuses keys that begin with a slash or a backslash. Sources: OSS, error 0016-00000005; COS, "Object
  * overview", naming conventions. Amazon S3 accepts both.
  */
-export const refusesSlashes: Readonly<Record<StorageProvider, boolean>> = { s3: false, oss: true, cos: true };
+const refusesSlashes: Readonly<Record<StorageProvider, boolean>> = { s3: false, oss: true, cos: true };
 
 /** The rule for a key of which only the provider is unknown: a key that it refuses, every storage refuses. */
 export const widestKeyRule: KeyRule = {
@@ -283,7 +283,7 @@ export function checkObjectKey(key: string, field: string, { bytesMax, refusesSl
 }
 
 /** @throws CommandRejected invalid_request for a path that begins with a slash or a backslash */
-export function refuseSlash(path: string, field: string, provider: string): void {
+function refuseSlash(path: string, field: string, provider: string): void {
   if (/^[/\\]/.test(path))
     invalid(field, `must not begin with a slash or a backslash, which ${provider} refuses`);
 }

@@ -8,7 +8,7 @@ export const corsExposedHeaders = ['ETag', 'Content-Range'] as const;
 const maxAgeSeconds = 3_600;
 
 /** A field of a rule: the name of its element and its text. */
-export type CorsField = readonly [name: string, value: string];
+type CorsField = readonly [name: string, value: string];
 
 /** Returns the fields of the rule that lets pages of the origins upload and fetch. S3, OSS and COS share its form. */
 export function corsRuleFields(origins: readonly string[]): readonly CorsField[] {

@@ -180,7 +180,7 @@ const advice = {
   request_refused: 'The storage refused the test. Check the bucket’s policy.',
 } as const;
 
-export type TestFailureCode = keyof typeof advice;
+type TestFailureCode = keyof typeof advice;
 export const testFailureCodes = Object.keys(advice) as readonly TestFailureCode[];
 export const testFailureCode = z.enum(testFailureCodes as [TestFailureCode, ...TestFailureCode[]]);
 

@@ -14,7 +14,7 @@ export type StorageConnection = Pick<
 >;
 
 /** The fields that a test depends on: it writes below the base path and reads through the domain. */
-export type TestedConfiguration = StorageConnection & Pick<StorageConfiguration, 'base_path' | 'cdn_domain'>;
+type TestedConfiguration = StorageConnection & Pick<StorageConfiguration, 'base_path' | 'cdn_domain'>;
 
 /** The fields that the aggregate and the view both fold. */
 export type StorageFields = {

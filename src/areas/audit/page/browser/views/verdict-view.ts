@@ -82,10 +82,10 @@ function readKept(kept: Kept): KeptNote | null {
 }
 
 /** The subjects of alarms. Each has at most one sentence. */
-export type AlarmSubject = 'contradiction' | 'checkpoint' | 'events' | 'sequencing';
+type AlarmSubject = 'contradiction' | 'checkpoint' | 'events' | 'sequencing';
 
 /** Shows failures above everything else, until they end. */
-export type Alarms = ReturnType<typeof makeAlarms>;
+type Alarms = ReturnType<typeof makeAlarms>;
 
 export function makeAlarms() {
   const region = byId('alarm', HTMLElement);
