@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { changeRecord } from '../event-sourcing/ports/change-record.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import type { StateStore } from '../event-sourcing/ports/state-store.js';
-import type { Outbox } from '../event-sourcing/effects/outbox.js';
+import { type Outbox, untilDueMs } from '../event-sourcing/effects/outbox.js';
 import { eventReferenceSchema } from '../event-sourcing/feeding/quarantine.js';
 import { backoff, type Clock, type Random } from '../kit/time/clock.js';
 import type { MailOutcome } from '../validation/fields.js';
@@ -81,8 +81,9 @@ export function makeMailOutbox(
   const { outbox, stateStore, mailer, clock, random, waits } = deps;
   const kinds = new Map<string, MailKind>();
   const name = 'mail';
+  const longestMs = Math.max(retry().cap, ...waits.unknownMs);
   return {
-    lane: { name, atOnce, spacingMs, graceMs, attempt },
+    lane: { name, atOnce, spacingMs, longestMs, graceMs, attempt },
     /** Adds a kind. @returns the function that writes a record and wakes the outbox; a record that exists stays as it is */
     add: (kind: MailKind): ((mail: RequestedMail) => Promise<void>) => {
       kinds.set(kind.name, kind);
@@ -105,7 +106,7 @@ export function makeMailOutbox(
     const stored = await stateStore.get(key);
     if (stored === null) return null;
     const record = mailSchema.parse(stored.value);
-    if (new Date(record.not_before) > clock.now()) return new Date(record.not_before);
+    if (untilDueMs(record, { longestMs }, clock.now()) > 0) return new Date(record.not_before);
     const [kindName = '', id = ''] = key.slice(prefix.length).split('/');
     const kind = kinds.get(kindName);
     // A process of another release knows it.

@@ -12,6 +12,7 @@ import type { WebhookEndpoint } from './endpoint.js';
 import { makeMessageOf } from './messages/fold-messages.js';
 import { createHash, createHmac } from 'node:crypto';
 import type { WebhookMessage } from './messages/make-message.js';
+import { retryWaitMax } from './waiting.js';
 
 /**
  * Returns the id of a message, the same at each attempt and in each process: a digest of endpoint and event. Receivers
@@ -70,8 +71,6 @@ export type AttemptDelivery = (event: StoredEvent, signal: AbortSignal) => Promi
 
 /** A receiver must answer within this time. */
 const answerMs = 15_000;
-/** The longest wait that a receiver may ask for. */
-const waitMsMax = 3_600_000;
 
 /** Makes the function that sends events to one endpoint. */
 export function makeAttemptDelivery(deps: {
@@ -116,5 +115,5 @@ function outcomeOf({ status, headers }: OutgoingReply, now: Date): AttemptOutcom
 function waitMsOf(field: string, now: Date): number {
   const text = field.trim();
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
-  return Number.isNaN(ms) ? 0 : Math.min(waitMsMax, Math.max(0, ms));
+  return Number.isNaN(ms) ? 0 : Math.min(retryWaitMax, Math.max(0, ms));
 }

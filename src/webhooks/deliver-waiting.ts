@@ -1,12 +1,13 @@
 import type { Clock, Random } from '../kit/time/clock.js';
 import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 import { StreamDamaged, UndecodableEvent } from '../event-sourcing/ports/errors.js';
+import { untilDueMs } from '../event-sourcing/effects/outbox.js';
 import type { EventStore } from '../event-sourcing/ports/event-store.js';
 import { type AttemptDelivery, type AttemptOutcome, EndpointGone } from './attempt.js';
 import type { DeliveryRecords, GivenUp } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { isSelected, messageTypeOf } from './messages/make-message.js';
-import { afterAttempt, type AttemptResult, isOver, type Waiting } from './waiting.js';
+import { afterAttempt, type AttemptResult, isOver, retryWaitMax, type Waiting } from './waiting.js';
 
 /** Events of a stream that one attempt looks at, at most. It sends one of them. */
 const pageEvents = 50;
@@ -29,7 +30,8 @@ export function makeDeliverWaiting(deps: {
   return async (stream, signal) => {
     const waiting = await records.waiting(endpoint.id, stream);
     if (waiting === null) return null;
-    if (clock.now() < new Date(waiting.not_before)) return new Date(waiting.not_before);
+    if (untilDueMs(waiting, { longestMs: retryWaitMax }, clock.now()) > 0)
+      return new Date(waiting.not_before);
     const limit = Math.min(pageEvents, waiting.until - waiting.next + 1);
     const events = await eventStore
       .read(stream, { from: BigInt(waiting.next), limit })

@@ -18,7 +18,7 @@ import {
 } from './delivery-records.js';
 import type { WebhookEndpoint } from './endpoint.js';
 import { isSelected } from './messages/make-message.js';
-import { withEvent } from './waiting.js';
+import { retryWaitMax, withEvent } from './waiting.js';
 
 export interface WebhookDeps {
   readonly outbox: Outbox;
@@ -42,8 +42,8 @@ export interface WebhookEvents {
 }
 
 /** 50 messages a second: an attempt sends one. */
-const bounds: Pick<Lane, 'atOnce' | 'spacingMs' | 'graceMs'> = {
-  ...{ atOnce: { written: 8, found: 4 }, spacingMs: 20, graceMs: 0 },
+const bounds: Pick<Lane, 'atOnce' | 'spacingMs' | 'longestMs' | 'graceMs'> = {
+  ...{ atOnce: { written: 8, found: 4 }, spacingMs: 20, longestMs: retryWaitMax, graceMs: 0 },
 };
 const saveMs = 1_000;
 /** An endpoint moves to the end of another log when the log is still another one after this time. */

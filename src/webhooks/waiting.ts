@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** The time for which the service tries to deliver an event. */
 export const triesMs = 3 * 24 * 60 * 60 * 1_000;
-const retryWait = { firstMs: 5_000, capMs: 60 * 60 * 1_000 };
+/** No event waits for longer until its next attempt, also where the receiver asks for it. */
+export const retryWaitMax = 60 * 60 * 1_000;
+const firstRetryMs = 5_000;
 
 const revision = z.int().nonnegative();
 
@@ -71,6 +73,6 @@ export function isOver({ since }: Waiting, event: { readonly recordedAt: Date },
 
 /** Returns the wait before the next attempt: half of a doubled 5 s, at most 1 h, and a random part of the other half. */
 export function retryAfterMs(failures: number, random: () => number): number {
-  const fullMs = Math.min(retryWait.capMs, retryWait.firstMs * 2 ** Math.min(failures, 30));
+  const fullMs = Math.min(retryWaitMax, firstRetryMs * 2 ** Math.min(failures, 30));
   return Math.round((fullMs * (1 + random())) / 2);
 }

@@ -93,6 +93,18 @@ for (const [what, [script, attempts, copies, outcome]] of Object.entries(rows)) 
   });
 }
 
+test('A mail that was put off while the clock was a year ahead does not wait for a year', async (t) => {
+  const { start, clock, outcomes, pass } = await given('defers', 'accepts');
+  const process = start();
+  const yearMs = 365 * 86_400_000;
+  clock.advance(yearMs);
+  await process.request();
+  await process.deliver();
+  clock.advance(-yearMs);
+  await pass(process, 1);
+  t.deepEqual(outcomes, ['accepted']);
+});
+
 test('A mail server that is away is tried at most once a minute in the end', async (t) => {
   const { start, seconds, pass } = await given('defers');
   const process = start();

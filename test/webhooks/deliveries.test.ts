@@ -79,6 +79,26 @@ for (const answer of [500, 404, 302, 'hang', 'close'] as const) {
   });
 }
 
+test('A delivery that was put off while the clock was a year ahead does not wait for a year', async (t) => {
+  // Given a failed delivery, whose record says so
+  const { receiver, begin, appendToOrder, advance, clock, id, records, waiting } = await givenEndpoint(t);
+  const order = anId(1);
+  receiver.answerWith(() => 500);
+  await begin();
+  await appendToOrder(order, 'OrderPlaced');
+  await eventually('a failed attempt', async () => ((await waiting(order))?.failures ?? 0) > 0);
+  const not_before = new Date(clock.now().getTime() + 365 * dayMs).toISOString();
+  await records.changeWaiting(id, `order-${order}`, (found) => found && { ...found, not_before });
+  // When the receiver works again
+  receiver.answerWith(() => 204);
+  // Then it gets the message
+  await eventually('the message', () => {
+    advance(1_000);
+    return receiver.accepted.length === 1;
+  });
+  t.pass();
+});
+
 test('Receivers that hang or fail hold back no other endpoint and no other order for long', async (t) => {
   // Given an endpoint that hangs for most orders, and a healthy one
   const { receiver: hanging, further, begin, checkpointAtEnd, ...world } = await givenEndpoint(t, '*', 1);

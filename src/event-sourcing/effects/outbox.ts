@@ -30,6 +30,8 @@ export interface Lane {
   readonly atOnce: Readonly<Record<Way, number>>;
   /** The least time between the beginnings of two attempts. */
   readonly spacingMs: number;
+  /** The longest wait of a record. What has to wait for twice as long was written while a clock was ahead, and is due. */
+  readonly longestMs: number;
   /** How long running attempts may take after the lane is closed, before the signal cuts them off. */
   readonly graceMs: number;
   /**
@@ -41,6 +43,16 @@ export interface Lane {
 
 /** The durable outbox: one loop delivers the records of all open lanes (src/event-sourcing/effects/README.md#outbox). */
 export type Outbox = ReturnType<typeof makeOutbox>;
+
+/** Returns the wait until a record of the lane is due; 0 when it is. */
+export function untilDueMs(
+  { not_before }: { readonly not_before: string },
+  { longestMs }: Pick<Lane, 'longestMs'>,
+  now: Date,
+): number {
+  const waitMs = Date.parse(not_before) - now.getTime();
+  return waitMs > 2 * longestMs ? 0 : Math.max(0, waitMs);
+}
 
 /** How an attempt begins. New records do not wait behind those whose attempts fail or hang. */
 type Way = 'written' | 'found';
@@ -153,10 +165,9 @@ export function makeOutbox(deps: {
         pending: seen.pending + pending,
         oldestAt: seen.oldestAt === null || at < seen.oldestAt ? at : seen.oldestAt,
       };
-      const dueMs = Date.parse(not_before);
-      const inMs = dueMs - clock.now().getTime();
+      const inMs = untilDueMs({ not_before }, lane, clock.now());
       if (inMs > 0) plan(lane, inMs);
-      else if (!lane.serving.has(key)) due.push({ key, dueMs });
+      else if (!lane.serving.has(key)) due.push({ key, dueMs: Date.parse(not_before) });
       if (due.length >= 2 * waitingMax.found) keepFirst(lane, due);
     }
     lane.figures = seen;

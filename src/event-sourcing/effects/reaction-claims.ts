@@ -27,6 +27,12 @@ export interface Claim {
   readonly takenAtMs: number;
 }
 
+/** The claim of another process, and its version. Null: it was taken meanwhile. */
+interface HeldClaim {
+  readonly heldUntilMs: number;
+  readonly version: string | null;
+}
+
 /** The claims of a reaction: only the process that holds the claim of an event runs its effect. */
 export type Claims = ReturnType<typeof makeClaims>;
 
@@ -37,8 +43,11 @@ export function makeClaims(
 ) {
   const { stateStore, clock, holder } = deps;
   return {
-    /** @returns the claim, or when to try again because another process holds it @throws StoreUnavailable */
-    take: async (eventId: string): Promise<Claim | { readonly heldUntilMs: number }> => {
+    /**
+     * @param ended the version of a claim that has ended, whatever its holder's clock says; null: none
+     * @returns the claim, or when to try again because another process holds it @throws StoreUnavailable
+     */
+    take: async (eventId: string, ended: string | null): Promise<Claim | HeldClaim> => {
       const key = `reaction/${reaction}/${eventId}`;
       const [nowMs, takenAtMs] = [clock.now().getTime(), clock.steadyMs()];
       const taken = await changeRecord(
@@ -47,14 +56,15 @@ export function makeClaims(
         (found) => {
           const untilMs = found === null ? 0 : Date.parse(found.value.until);
           // An attempt with an unknown outcome may have left a claim of this process, which may take it again.
-          const isHeld = found !== null && found.value.holder !== holder && untilMs > nowMs;
-          if (isHeld) return { keep: { heldUntilMs: untilMs } };
+          const isHeld =
+            found !== null && found.value.holder !== holder && found.version !== ended && untilMs > nowMs;
+          if (isHeld) return { keep: { heldUntilMs: untilMs, version: found.version } };
           const failures = found?.value.failures ?? 0;
           return { ...claimOf(failures, nowMs + claimMs), result: failures };
         },
         { tries: 1 },
       );
-      if (taken === null) return { heldUntilMs: nowMs + lostRaceMs };
+      if (taken === null) return { heldUntilMs: nowMs + lostRaceMs, version: null };
       if ('kept' in taken) return taken.kept;
       return { key, version: taken.version, failures: taken.result, takenAtMs };
     },

@@ -19,6 +19,8 @@ export type Served = 'settled' | 'quarantined' | 'ended';
 const effectMs = 45_000;
 const askAgainMs = 1_000;
 const retry = { first: 1_000, cap: 60_000 };
+/** A claim that is seen unchanged for this time has ended: its holder died while its clock was ahead. */
+const unchangedMs = retry.cap + claimMs;
 
 interface TurnDeps {
   readonly reaction: AnyReaction;
@@ -44,6 +46,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   let failures = 0;
   /** The turns that found the claim of another process. */
   let held = 0;
+  /** The claim of another process, and the steady time since when it is unchanged. */
+  let other: { readonly version: string | null; readonly sinceMs: number } | null = null;
   /** The result of the effect. Once it is set, a retry only appends the outcome. */
   let performed: { readonly result: unknown } | null = null;
   let claim: Claim | null = null;
@@ -70,8 +74,10 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       await reaction.conclude(event, context, undefined);
       return 'settled';
     }
-    const taken = await claims.take(event.id);
+    const isUnchanged = other !== null && clock.steadyMs() - other.sinceMs >= unchangedMs;
+    const taken = await claims.take(event.id, isUnchanged ? (other?.version ?? null) : null);
     if ('heldUntilMs' in taken) {
+      if (taken.version !== other?.version) other = { version: taken.version, sinceMs: clock.steadyMs() };
       // `claimMs` bounds the wait when the holder's clock is ahead. Jitter spreads the processes that wait.
       const heldMs = Math.min(taken.heldUntilMs - clock.now().getTime(), claimMs) + random() * askAgainMs;
       // The holder settles most events within a second, long before its claim ends.

@@ -19,7 +19,7 @@ async function given(keys: readonly string[]) {
     onRetry: (lane, error) => errors.push(`${lane}: ${String(error)}`),
   });
   const lane = (name: string, attempt: Lane['attempt']): Lane => ({
-    ...{ name, atOnce: { written: 1, found: 2 }, spacingMs: 0, graceMs: 20 },
+    ...{ name, atOnce: { written: 1, found: 2 }, spacingMs: 0, longestMs: 3_600_000, graceMs: 20 },
     attempt: (key, signal) => {
       attempts.push(key);
       return attempt(key, signal);
@@ -115,7 +115,7 @@ test('A record is attempted when it is written, again when it is due, and after 
 
 test('A record that is not due waits, and one that is woken during its attempt is attempted again', async (t) => {
   const { outbox, lane, put, attempts } = await given([]);
-  await put('outbox/mail/later', '2999-01-01T00:00:00.000Z');
+  await put('outbox/mail/later', new Date(Date.now() + 1_800_000).toISOString());
   await put('outbox/mail/now');
   const close = outbox.open(
     lane('mail', (key) => {
@@ -126,4 +126,15 @@ test('A record that is not due waits, and one that is woken during its attempt i
   await eventually('it is attempted again', () => attempts.length >= 2);
   await close();
   t.deepEqual([...new Set(attempts)], ['outbox/mail/now']);
+});
+
+test('A record that was put off while the clock was far ahead is due, and one with a rightful wait is not', async (t) => {
+  const { outbox, lane, put, attempts, remove } = await given([]);
+  const inMinutes = (minutes: number): string => new Date(Date.now() + minutes * 60_000).toISOString();
+  await put('outbox/mail/waits', inMinutes(59));
+  await put('outbox/mail/ahead', inMinutes(365 * 24 * 60));
+  const close = outbox.open(lane('mail', remove));
+  await eventually('an attempt', () => attempts.length > 0);
+  await close();
+  t.deepEqual(attempts, ['outbox/mail/ahead']);
 });
