@@ -24,16 +24,15 @@ export type StorageDocument = StorageFields &
 
 function evolve(document: StorageDocument | null, event: Recorded<StorageEvent>): StorageDocument | null {
   if (event.type === 'StorageCreated') {
-    const { project_id, name, provider, endpoint, public_endpoint, bucket, region } = event.data;
-    const { base_path, cdn_domain } = event.data;
+    const { credentials, credentials_version: _, ...configuration } = event.data;
     return {
-      ...{ project_id, name, provider, endpoint, public_endpoint, bucket, region, base_path, cdn_domain },
-      delivery: defaultDelivery(provider),
+      ...configuration,
+      delivery: defaultDelivery(configuration.provider),
       cdn_token: null,
       ...newStorage,
       last_test_at: null,
       last_error: '',
-      has_credentials: Object.keys(event.data.credentials).length > 0,
+      has_credentials: Object.keys(credentials).length > 0,
       created_at: event.time,
       updated_at: event.time,
     };

@@ -44,7 +44,7 @@ export function makeClaims(
   const { stateStore, clock, holder } = deps;
   return {
     /**
-     * @param ended the version of a claim that has ended, whatever its holder's clock says; null: none
+     * @param ended the version of a claim that has ended, also where its `until` is in the future; null: none
      * @returns the claim, or when to try again because another process holds it @throws StoreUnavailable
      */
     take: async (eventId: string, ended: string | null): Promise<Claim | HeldClaim> => {

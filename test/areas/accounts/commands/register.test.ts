@@ -1,4 +1,5 @@
 import test from 'ava';
+import { decodeJwt } from 'jose';
 import { logOf } from '../../../support/given/log.js';
 import { CommandRejected, OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
@@ -44,7 +45,8 @@ test('A registration returns the user and valid tokens', async (t) => {
 
   t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
   const verdict = await accessTokens.verify(tokens.access_token);
-  t.like(verdict, { valid: true, claims: { userId, methods: ['pwd'], authenticatedAt: firstAt } });
+  t.like(verdict, { valid: true, claims: { userId } });
+  t.like(decodeJwt(tokens.access_token), { amr: ['pwd'], auth_time: firstAt.getTime() / 1_000 });
   const sessionId = refreshTokens.verify(tokens.refresh_token)?.sessionId ?? '';
   t.like(await sessions.access(sessionId), {
     userId,

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { decodeJwt } from 'jose';
 import type { KnownDevice } from '../../../../src/security/guessing/guard.js';
 import type { TypedFactor } from '../../../../src/areas/accounts/commands/factors/second-factors.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
@@ -65,8 +66,9 @@ test('A passed second factor returns tokens of the same session, strengthened', 
   t.like(tokens, { token_type: 'Bearer', expires_in: 600, refresh_expires_in: 1_209_600 });
   t.like(await accessTokens.verify(tokens.access_token), {
     valid: true,
-    claims: { userId: caller.userId, sessionId: caller.sessionId, methods: ['pwd', 'otp'] },
+    claims: { userId: caller.userId, sessionId: caller.sessionId },
   });
+  t.deepEqual(decodeJwt(tokens.access_token)['amr'], ['pwd', 'otp']);
   t.like(refreshTokens.verify(tokens.refresh_token), { sessionId: caller.sessionId, generation: 2 });
   const { state } = await stores.handler.load(sessionAggregate, caller.sessionId);
   t.is(

@@ -7,41 +7,31 @@ import { storageProvider, type StorageProvider } from '../bucket/bucket.js';
 import { testFailureCode, testFailureHint, testWarning } from '../delivery/test-failure.js';
 import { inQuotes } from '../../../../validation/text.js';
 
-/** How a storage is reached. Omitted fields are `''`. */
-export interface StorageConfiguration {
-  readonly name: string;
-  readonly provider: StorageProvider;
-  readonly endpoint: string;
-  /** The origin that browsers use in place of `endpoint`. */
-  readonly public_endpoint: string;
-  readonly bucket: string;
-  readonly region: string;
-  readonly base_path: string;
-  readonly cdn_domain: string;
-}
-
 /** A test must prove these values before they serve. */
-const connection = {
+const connection = z.strictObject({
   endpoint: z.string(),
+  /** The origin that browsers use in place of `endpoint`. */
   public_endpoint: z.string(),
   bucket: z.string().min(1),
   region: z.string(),
+});
+export type StorageConnection = Readonly<z.infer<typeof connection>>;
+export const connectionFields = connection.keyof().options;
+
+/** What changes beside the connection. */
+const others = z.strictObject({ name: z.string().min(1), base_path: z.string(), cdn_domain: z.string() });
+export type OtherFields = Readonly<z.infer<typeof others>>;
+export const otherFields = others.keyof().options;
+const { name, base_path, cdn_domain } = others.shape;
+const changedOthers = {
+  name: name.exactOptional(),
+  base_path: base_path.exactOptional(),
+  cdn_domain: cdn_domain.exactOptional(),
 };
 
-/** Omitted fields are `''`. */
-const configuration = {
-  name: z.string().min(1),
-  ...connection,
-  base_path: z.string(),
-  cdn_domain: z.string(),
-};
-
-/** The other fields that change together with the connection. Unchanged ones are absent. */
-const others = {
-  name: z.string().min(1).exactOptional(),
-  base_path: z.string().exactOptional(),
-  cdn_domain: z.string().exactOptional(),
-};
+/** How a storage is reached. Omitted fields are `''`. */
+export type StorageConfiguration = StorageConnection & OtherFields & { readonly provider: StorageProvider };
+const configuration = { ...connection.shape, ...others.shape };
 
 export const credentials = z.strictObject({
   /** Counts the credentials. Each version is sealed with a separate key. */
@@ -95,8 +85,10 @@ export const storageEvents = makeEvents('storage-{id}', {
   StorageTestStarted: event(
     {
       test_id: entityId,
-      /** The values under test, while the present ones go on serving; null: the present ones are tested. */
-      candidate: z.strictObject({ ...connection, ...others, credentials: credentials.nullable() }).nullable(),
+      /** The values under test, with the other fields that change; null: the present ones are tested. */
+      candidate: z
+        .strictObject({ ...connection.shape, ...changedOthers, credentials: credentials.nullable() })
+        .nullable(),
     },
     ({ test_id, candidate }, id) =>
       `started test ${test_id} of storage ${id} with ${candidate === null ? 'its present values' : 'new values'}` +

@@ -1,17 +1,19 @@
-import { definedOf } from '../../../../validation/fields.js';
 import { z } from 'zod';
 import { type ChangesBy, changeBy } from '../../../../event-sourcing/ports/events.js';
 import { type CdnTokenSettings, type DeliveryMode, defaultDelivery } from '../delivery/delivery.js';
-import type { StorageConfiguration, StorageEvent, credentials } from './events.js';
+import {
+  connectionFields,
+  type credentials,
+  type OtherFields,
+  otherFields,
+  type StorageConfiguration,
+  type StorageConnection,
+  type StorageEvent,
+} from './events.js';
 import type { TestWarning } from '../delivery/test-failure.js';
 
 export const storageStatus = z.enum(['pending', 'testing', 'active', 'failed', 'disabled']);
 type StorageStatus = z.infer<typeof storageStatus>;
-
-export type StorageConnection = Pick<
-  StorageConfiguration,
-  'endpoint' | 'public_endpoint' | 'bucket' | 'region'
->;
 
 /** The fields that a test depends on: it writes below the base path and reads through the domain. */
 type TestedConfiguration = StorageConnection & Pick<StorageConfiguration, 'base_path' | 'cdn_domain'>;
@@ -78,12 +80,7 @@ export function isUnderWay({ test }: Pick<StorageFields, 'test'>, testId: string
 }
 
 export function sameConnection(one: StorageConnection, other: StorageConnection): boolean {
-  return (
-    one.endpoint === other.endpoint &&
-    one.public_endpoint === other.public_endpoint &&
-    one.bucket === other.bucket &&
-    one.region === other.region
-  );
+  return connectionFields.every((field) => one[field] === other[field]);
 }
 
 function samePaths(one: TestedConfiguration, other: TestedConfiguration): boolean {
@@ -136,7 +133,7 @@ export interface StoredCdnToken extends CdnTokenSettings {
 
 /** The connection under test, and the other fields that change with it. */
 export type StorageCandidate = StorageConnection &
-  Partial<Pick<StorageConfiguration, 'name' | 'base_path' | 'cdn_domain'>> & {
+  Partial<OtherFields> & {
     /** Null: the present ones. */
     readonly credentials: StorageCredentials | null;
   };
@@ -193,17 +190,11 @@ const stateChanges: ChangesBy<StorageEvent, ExistingStorage, Partial<ExistingSto
 function withoutChanged(
   candidate: StorageCandidate,
   before: StorageConfiguration,
-  after: Pick<StorageConfiguration, 'name' | 'base_path' | 'cdn_domain'>,
+  after: OtherFields,
 ): StorageCandidate {
-  const { name, base_path, cdn_domain, ...rest } = candidate;
-  return {
-    ...rest,
-    ...definedOf({
-      name: before.name === after.name ? name : undefined,
-      base_path: before.base_path === after.base_path ? base_path : undefined,
-      cdn_domain: before.cdn_domain === after.cdn_domain ? cdn_domain : undefined,
-    }),
-  };
+  const left = { ...candidate };
+  for (const field of otherFields) if (before[field] !== after[field]) delete left[field];
+  return left;
 }
 
 function recorded({ credentialsVersionMax }: ExistingStorage, version: number) {

@@ -1,14 +1,13 @@
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
 import { type DeliveryMode, checkCdnDomain } from '../delivery/delivery.js';
-import { type StorageEvent, storageEvents, type StorageConfiguration } from './events.js';
+import { otherFields, type StorageConfiguration, type StorageEvent, storageEvents } from './events.js';
 import {
   type ExistingStorage,
   evolve,
   isUnderWay,
   sameConnection,
   type StorageCandidate,
-  type StorageConnection,
   type StorageCredentials,
   type StorageState,
   type StoredCdnToken,
@@ -87,7 +86,8 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
         rejectStorage('storage_credentials_replaced', 'the credentials have been replaced meanwhile');
       if (storage.status !== 'active') return [{ type: 'StorageCredentialsReplaced', data: { credentials } }];
       requireNoTest(storage);
-      const candidate = { ...connectionOf(storage.configuration), credentials };
+      const { configuration } = storage;
+      const candidate = { ...candidateOf(configuration, configuration), credentials };
       return [{ type: 'StorageTestStarted', data: { test_id: testId, candidate } }];
     },
     ChangeDelivery: ({ mode, token }, storage) => {
@@ -158,24 +158,20 @@ function change(
   // A repetition, because the test's id derives from the command.
   if (isUnderWay(storage, testId)) return [];
   requireNoTest(storage);
-  const candidate = { ...connectionOf(configuration), ...otherChanges(storage.configuration, configuration) };
+  const candidate = candidateOf(storage.configuration, configuration);
   return [
     { type: 'StorageTestStarted', data: { test_id: testId, candidate: { ...candidate, credentials: null } } },
   ];
 }
 
-function connectionOf(configuration: StorageConfiguration): StorageConnection {
-  const { endpoint, public_endpoint, bucket, region } = configuration;
-  return { endpoint, public_endpoint, bucket, region };
-}
-
-/** Returns the other changes, which wait until the connection is proven. */
-function otherChanges(present: StorageConfiguration, { name, base_path, cdn_domain }: StorageConfiguration) {
-  return {
-    ...(name === present.name ? {} : { name }),
-    ...(base_path === present.base_path ? {} : { base_path }),
-    ...(cdn_domain === present.cdn_domain ? {} : { cdn_domain }),
-  };
+/** Returns the connection, and the other changes, which wait until it is proven. */
+function candidateOf(
+  present: StorageConfiguration,
+  { provider: _, ...wanted }: StorageConfiguration,
+): Omit<StorageCandidate, 'credentials'> {
+  const candidate: Omit<StorageCandidate, 'credentials'> = wanted;
+  for (const field of otherFields) if (wanted[field] === present[field]) delete candidate[field];
+  return candidate;
 }
 
 /** Returns whether a change takes effect after a test. */
@@ -201,10 +197,8 @@ function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): re
 }
 
 function changed(storage: ExistingStorage, configuration: StorageConfiguration): readonly StorageEvent[] {
-  const { name, base_path, cdn_domain } = configuration;
-  const data = { name, ...connectionOf(configuration), base_path, cdn_domain };
-  const isSame = isDeepStrictEqual({ ...storage.configuration, ...data }, storage.configuration);
-  return isSame ? [] : [{ type: 'StorageChanged', data }];
+  const { provider: _, ...data } = configuration;
+  return isDeepStrictEqual(configuration, storage.configuration) ? [] : [{ type: 'StorageChanged', data }];
 }
 
 function requireNoTest({ test }: ExistingStorage): void {
