@@ -59,6 +59,8 @@ await once('program', [...everyPart, 'scripts/build-docs-reader.mjs', 'src', 'pr
     'chunks',
     parts.flatMap(({ outputs }) => Object.keys(outputs)),
   );
+  // The next starts keep the compiled code of the new chunks.
+  rmSync(join(compiled, 'compile-cache'), { recursive: true, force: true });
   buildDocsReader();
   const inputs = parts.flatMap(({ inputs }) => Object.keys(inputs));
   writeFileSync(join(root, bundledFile), JSON.stringify(packagesOf(inputs)));

@@ -1,10 +1,22 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test from 'ava';
 import { controlSocketPath, listenForOperators } from '../../src/operating/socket/listen.js';
 import { version } from '../../src/version.js';
-import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
+import { cli, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
+
+const keepsCode = Number(process.versions.node.split('.')[0]) >= 22 ? test : test.skip;
+keepsCode(
+  'A program keeps its compiled code beside it, for its user only (skipped before Node 22)',
+  async (t) => {
+    await runCli(givenDirectory(t), ['--version']);
+    const folder = join(dirname(cli), 'compile-cache');
+    t.is(statSync(folder).mode & 0o077, 0);
+    t.true(readdirSync(folder).length > 0);
+  },
+);
 
 test('Wrong usage ends with 2, and help and version with 0', async (t) => {
   const data = givenDirectory(t);
