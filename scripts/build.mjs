@@ -37,6 +37,19 @@ const common = {
   logLevel: 'warning',
 };
 
+/** An import of `node:http` reads all its names, for which Node loads its WebSocket and all of undici. `require` does not. */
+const httpByRequire = {
+  name: 'http-by-require',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(node:)?http$/ }, ({ kind, path }) =>
+      kind === 'import-statement' ? { path, namespace: 'by-require' } : null,
+    );
+    onLoad({ filter: /^/, namespace: 'by-require' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
+
 /** Sources that the build itself makes. */
 const madeByClient = /^clients\/typescript\/src\/(document|idempotent-paths)\.ts$/;
 
@@ -124,6 +137,7 @@ async function buildProgram() {
     minifySyntax: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
+    plugins: [httpByRequire],
     // Koa's packages bring the table of media types in four copies, which each start would read.
     alias: { 'mime-types': './node_modules/mime-types' },
     // The packages that an installation brings. libsql has a program for each machine. tinypool starts a file of its package. The
