@@ -2,19 +2,18 @@ import type { z } from 'zod';
 import type { DomainEvent, JsonObject } from '../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../src/event-sourcing/views/projection.js';
 import type { StoredDocument } from '../src/event-sourcing/ports/read-model-store.js';
+import { removedSince } from '../src/areas/shared/rejections.js';
 import { type ViewDocument, toViewDocument } from '../src/event-sourcing/views/views.js';
 
 /** The documents after a command (`Handled.documents`). A reply made from them equals a read that follows. */
 export type DocumentsAfter = ReadonlyMap<string, StoredDocument>;
 
-/** Returns the view's document after a command. @throws Error if there is none, which is a mistake of the caller */
+/** Returns the view's document after a command. @throws CommandRejected removed_since */
 export function documentAfter<Document extends JsonObject, Event extends DomainEvent>(
   projection: Projection<Document, Event>,
   documents: DocumentsAfter,
 ): ViewDocument<Document> {
-  const document = toViewDocument<Document>(documents.get(projection.name) ?? null);
-  if (document === null) throw new Error(`the command left no document in the view ${projection.name}`);
-  return document;
+  return toViewDocument<Document>(documents.get(projection.name) ?? null) ?? removedSince();
 }
 
 type Schema<Resource> = z.ZodType<Resource> & { readonly shape: Readonly<Record<string, unknown>> };

@@ -38,9 +38,11 @@ export function makeCountLimit({ max, inView, counts, refuse, requireFresh }: Co
       if (!shown.has(thingId) && shown.size + own.size >= max) await judge(ownerId, thingId, shown, own);
       const result = await append();
       if (!shown.has(thingId)) {
+        // Others may have added meanwhile.
+        const newest = unseen.get(ownerId) ?? own;
         // The cache measures a value that it has not.
         unseen.delete(ownerId);
-        unseen.set(ownerId, own.add(thingId));
+        unseen.set(ownerId, newest.add(thingId));
       }
       return result;
     },

@@ -81,13 +81,31 @@ export function makeCommandHandler(deps: {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       // 1. Load and fold. 2. Decide.
       const before = await latest(target);
-      const events = decide(run, before);
+      const events = await decideOnLatest(run, before);
       // 3. Append at the exact revision. When another writer was faster, load and decide again.
       const handled = await append(run, before, events);
       if (handled !== null) return handled;
       await clock.sleep(backoff(attempt, random, { first: 2, cap: 200 }));
     }
     throw new Overloaded(`a command lost ${attemptsMax} races for its stream`);
+  }
+
+  /**
+   * Decides. A command that takes access away writes the documents where it is rejected, too: an earlier attempt may have taken the
+   * access away, and have stopped before that step.
+   */
+  async function decideOnLatest<State, Command, Event extends DomainEvent>(
+    run: Run<State, Command, Event>,
+    before: Folded<State>,
+  ): Promise<readonly Event[]> {
+    try {
+      return decide(run, before);
+    } catch (error) {
+      const mustWrite = run.options.revokesAccess === true && before.documents.size > 0;
+      if (mustWrite && error instanceof CommandRejected)
+        await documentWriter.write(before.documents, { mustSucceed: true });
+      throw error;
+    }
   }
 
   /** Decides on cached state and appends. @returns null when the command needs a fresh read */

@@ -5,6 +5,7 @@ import { type ErrorCode, errorStatus } from './error-codes.js';
 type Renamed = Exclude<Rejection, ErrorCode | `${string}_not_found`> | 'user_not_found';
 
 const renamed: Readonly<Record<Renamed, ErrorCode>> = {
+  removed_since: 'conflict',
   credentials_refused: 'invalid_credentials',
   payment_refused: 'conflict',
   address_reserved: 'conflict',

@@ -16,6 +16,7 @@ import { type Route, empty, finished, json, routesOf } from '../../../http/route
 const peerQuery = z.object({
   node_id: z
     .string()
+    .toLowerCase()
     .describe(
       'The asking node, which is left out. When absent, nodes with the address that the request comes from are left out.',
     )

@@ -166,27 +166,48 @@ export const acceptNewInvitations = ({ acceptInvitation }: Pick<Invitations, 'ac
       acceptInvitation({ projectId, invitationId: data.invitation_id }, context),
   });
 
-/** Accepts the invitations of an address that was verified after them: see `acceptNewInvitations`. */
-export const acceptOpenInvitations = ({
-  acceptInvitation,
-  members,
-  projectsShowUpTo,
-}: Pick<ProjectDeps, 'members'> &
+/**
+ * Makes the user a member whose invitation waited for consent, and has another role now. The request that changes the role does so too;
+ * this reaction does it where the process ended in between.
+ */
+export const acceptChangedInvitations = ({ acceptInvitation }: Pick<Invitations, 'acceptInvitation'>) =>
+  on(projectAggregate, ['InvitationRoleChanged'], {
+    name: 'accept-changed-invitations',
+    isDue: () => Promise.resolve(true),
+    run: (projectId, context, { data }) =>
+      acceptInvitation({ projectId, invitationId: data.invitation_id }, context),
+  });
+
+type OpenInvitations = Pick<ProjectDeps, 'members'> &
   Pick<Invitations, 'acceptInvitation'> & {
     /** Says whether the view of projects has reached the position. */
     readonly projectsShowUpTo: Shows;
-  }) =>
-  on(userAggregate, provingAddress, {
-    name: 'accept-open-invitations',
+  };
+
+/** Accepts the invitations of an address that was verified after them: see `acceptNewInvitations`. */
+export const acceptOpenInvitations = (deps: OpenInvitations) =>
+  on(userAggregate, provingAddress, { name: 'accept-open-invitations', ...acceptingOpen(deps) });
+
+/** Accepts the invitations that were sent to an address while its user had another one. */
+export const acceptInvitationsAfterRevert = (deps: OpenInvitations) =>
+  on(userAggregate, ['EmailChangeReverted'], {
+    name: 'accept-invitations-after-revert',
+    ...acceptingOpen(deps),
+  });
+
+function acceptingOpen({ acceptInvitation, members, projectsShowUpTo }: OpenInvitations) {
+  type Event = { readonly data: { readonly email_digest: string } };
+  return {
     isDue: onceShown(projectsShowUpTo),
-    run: async (_, context, { data }) => {
+    run: async (_: string, context: CommandContext, { data }: Event) => {
       for (const invitation of await members.invitationsTo(data.email_digest)) {
         // A repetition may find another invitation of the same project, which needs another command id.
         const commandId = reactionCommandId(context.commandId, invitation.invitationId);
         await acceptInvitation(invitation, { ...context, commandId });
       }
     },
-  });
+  };
+}
 
 /**
  * Mails each invitation to a project while it is open. It mails nothing when the invitation was mailed, accepted or

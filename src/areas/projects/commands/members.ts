@@ -218,14 +218,21 @@ export function makeCountNotice(
   return async ({ projectId, actorId, session, userId }: Told, command: ProjectCommand): Promise<void> => {
     const { state } = await handler.load(projectAggregate, projectId);
     const events = projectAggregate.decider.decide(command, state);
-    const isTold = events.some((event) => noticeOf(event) !== null);
+    const changesInvitation = events.some(({ type }) => type === 'InvitationRoleChanged');
+    // An invitation that does not wait for consent any more adds its user, who gets a mail.
+    const addsUser = changesInvitation && waitsForConsent(userId, state);
+    const isTold = addsUser || events.some((event) => noticeOf(event) !== null);
     // An invitation with another role makes a member of that role, at once or later.
-    if (!isTold && !events.some(({ type }) => type === 'InvitationRoleChanged')) return;
+    if (!isTold && !changesInvitation) return;
     await requireProved({ actorId, session });
     if (!isTold) return;
     const email_digest = await digestOf(userId, state);
     if (email_digest !== null) await countInvitation({ projectId, inviterId: actorId, email_digest });
   };
+
+  function waitsForConsent(memberId: string, project: ProjectState): boolean {
+    return project.status === 'existing' && invitationOf(project, memberId)?.role === 'owner';
+  }
 
   /** @param memberId the id of a user, or of an invitation */
   async function digestOf(memberId: string, project: ProjectState): Promise<string | null> {

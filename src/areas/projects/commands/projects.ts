@@ -20,6 +20,7 @@ import {
   sourcesOf,
 } from '../domain/project/project.js';
 import { projectNotFound, rejectProject } from '../domain/project/rejections.js';
+import { removedSince } from '../../shared/rejections.js';
 
 interface EntitlementInput {
   readonly projectId: string;
@@ -42,7 +43,7 @@ export function makeProjects(
   return {
     /**
      * Creates a project; its creator is the owner and the payer.
-     * @throws CommandRejected project_limit_reached
+     * @throws CommandRejected project_limit_reached; removed_since where its creator has left it or it was deleted
      */
     createProject: async (
       { ownerId, name }: { readonly ownerId: string; readonly name: string },
@@ -54,7 +55,7 @@ export function makeProjects(
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
       // Null only for a repetition after the creator has left.
-      return (await projects.after(documents, ownerId)) ?? projectNotFound();
+      return (await projects.after(documents, ownerId)) ?? removedSince();
     },
     /**
      * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.

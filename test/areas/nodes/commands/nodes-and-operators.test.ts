@@ -71,6 +71,13 @@ test('A change without a difference appends no event', async (t) => {
   t.deepEqual(await changeNode(asBefore, operator(2, laterAt)), added);
 });
 
+test('A repeated registration of a node that was removed since is refused', async (t) => {
+  const { addNode, removeNode } = await given();
+  const { resource } = await addNode(node, operator(1));
+  await removeNode({ nodeId: resource.id }, operator(2, laterAt));
+  t.is(await outcomeOf(addNode(node, operator(1))), 'removed_since');
+});
+
 test('Concurrent changes of different fields are both kept', async (t) => {
   const { addNode, changeNode, nodes, stores } = await given();
   const { resource } = await addNode(node, operator(1));

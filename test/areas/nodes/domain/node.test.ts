@@ -32,3 +32,10 @@ test("A node's address gets its usual spelling, and its version follows from it"
   t.deepEqual(spelled('2001:DB8:0:0::0001'), ['2001:db8::1', 6]);
   t.deepEqual(spelled('::ffff:192.0.2.10'), ['192.0.2.10', 4]);
 });
+
+test('The texts of a node are counted in characters, as the published document counts them', (t) => {
+  const [note, dnsprovider_record_id] = ['\u{1f310}'.repeat(1_000), '\u{1f310}'.repeat(255)];
+  t.like(checkDescription({ ...description, note, dnsprovider_record_id }), { note, dnsprovider_record_id });
+  for (const longer of [{ note: `${note}x` }, { dnsprovider_record_id: `${dnsprovider_record_id}x` }])
+    t.throws(() => checkDescription({ ...description, ...longer }), { message: /characters/ });
+});

@@ -69,6 +69,16 @@ test('A check changes the peer list and keeps its entity tag, until the status c
   t.is(tags.size, 3, 'clients with different lists have different tags');
 });
 
+test('A node that names itself in capitals is left out of its list', async (t) => {
+  const service = await startTestService(t);
+  const [own, other] = [await addNode(service, 1), await addNode(service, 2)];
+  const { json } = await service.get(`/api/v1/internal/peer-list?node_id=${own.toUpperCase()}`, headers);
+  t.deepEqual(
+    (json as { items: { id: string }[] }).items.map(({ id }) => id),
+    [other],
+  );
+});
+
 test('A check is refused in the order of the design', async (t) => {
   const none = await startTestService(t, { agentSecrets: [] });
   t.is((await none.post(checksOf('x'), { ok: 1 })).status, 503, 'no secret is configured');

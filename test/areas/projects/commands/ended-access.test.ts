@@ -107,3 +107,25 @@ test("The service does not acknowledge an erasure when documents of the user's p
   loseDocuments('nothing');
   await t.notThrowsAsync(commands.eraseUser(alone, next()));
 });
+
+for (const what of ['removing a member', 'revoking an API key'] as const) {
+  test(`The service does not answer a repetition of ${what} that the access has ended while the documents still show it`, async (t) => {
+    const scene = await given();
+    const { commands, admin, keyId, inProject, next, loseDocuments } = scene;
+    const end = async () => endings[what]?.(scene, next());
+    const isShown = async () => {
+      const { document } = (await commands.projects.access(inProject.projectId)) ?? {};
+      const { members = [], api_keys = [] } = document?.body ?? {};
+      return what === 'removing a member'
+        ? members.some(({ user_id }) => user_id === admin.userId)
+        : api_keys.some(({ id }) => id === keyId);
+    };
+    loseDocuments();
+    await t.throwsAsync(end, { instanceOf: StoreUnavailable });
+    t.true(await isShown());
+    await t.throwsAsync(end, { instanceOf: StoreUnavailable }, 'the documents cannot be written yet');
+    loseDocuments('nothing');
+    await t.throwsAsync(end, { message: /there is no such/ });
+    t.false(await isShown());
+  });
+}

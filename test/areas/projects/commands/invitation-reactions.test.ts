@@ -1,9 +1,12 @@
 import test from 'ava';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { type AnyReaction, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import {
+  acceptChangedInvitations,
+  acceptInvitationsAfterRevert,
   acceptNewInvitations,
   acceptOpenInvitations,
   makeVerifiedHolder,
@@ -16,6 +19,9 @@ import { client, credentials } from '../../../support/given/given-account.js';
 import { givenActing } from '../../../support/given/given-acting.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { simulateInvitations } from '../../../support/simulation/reactions/simulate-invitations.js';
+import { sealedExample } from '../../../support/examples/sealed.js';
+import { appendEvents } from '../../../support/given/append-events.js';
+import type { UserEvent } from '../../../../src/areas/accounts/domain/user/events.js';
 import { partial } from '../../../support/fakes/partial.js';
 import { logOf, serve } from '../../../support/given/log.js';
 
@@ -118,6 +124,50 @@ test('An invitation to an address that is proved at the same time is accepted by
   t.is(await roleOfBob(), null);
   // When the reaction handles the invitation
   await serve(acceptNewInvitations({ acceptInvitation }));
+  // Then the user is a member
+  t.is(await roleOfBob(), 'viewer');
+});
+
+test('A changed role that waits for no consent adds the user also when the process ends before it does so', async (t) => {
+  const { stores, world, input, prove, serve, roleOfBob, projectId: id } = await givenBob();
+  await prove();
+  const { id: memberId } = await world.addMember({ ...input, role: 'owner' }, givenContext(4, at));
+  await serve(acceptNewInvitations(world));
+  t.is(await roleOfBob(), null, 'an owner must agree');
+  // When a process changes the role and ends
+  const { changeMemberRole } = makeMembers({
+    ...{ ...world, ...stores, verifiedHolder: makeVerifiedHolder(world), mailConfigured: true },
+    requireProved: () => Promise.resolve(),
+    countNotice: () => Promise.resolve(),
+    countInvitation: () => Promise.resolve(),
+    acceptInvitation: () => Promise.reject(new StoreUnavailable('the process ends')),
+  });
+  const change = { ...input, projectId: id, memberId, role: 'editor' } as const;
+  await t.throwsAsync(changeMemberRole(change, givenContext(5, at)), { instanceOf: StoreUnavailable });
+  // Then the reaction to the change adds the user
+  await serve(acceptChangedInvitations(world));
+  t.is(await roleOfBob(), 'editor');
+});
+
+test('An invitation to an address that is put back makes its user a member', async (t) => {
+  const { stores, world, target, input, prove, serve, roleOfBob } = await givenBob();
+  const { acceptInvitation, addMember, members } = world;
+  await prove();
+  // Given an account that has left its address, and an invitation to that address
+  const own = stores.digests.email('bob@example.com');
+  const other = stores.digests.email('bob@example.net');
+  const revert = { code_key_id: 'c1', until: new Date(at.getTime() + 259_200_000).toISOString() };
+  const left = { email_digest: other, previous_email_digest: own, revert };
+  const back = { email_digest: own, previous_email_digest: other, email_verified: true };
+  const change = { change_id: userId, email: sealedExample('email') };
+  const append = (event: UserEvent) => appendEvents(stores.handler, target, [event], at);
+  await append({ type: 'EmailChanged', data: { ...change, ...left } });
+  t.like(await addMember(input, givenContext(4, at)), { status: 'invited' });
+  await serve(acceptNewInvitations({ acceptInvitation }));
+  t.is(await roleOfBob(), null);
+  // When the address is put back
+  await append({ type: 'EmailChangeReverted', data: { ...change, ...back, voided: [], kept_passkeys: [] } });
+  await serve(acceptInvitationsAfterRevert({ acceptInvitation, members, projectsShowUpTo: () => true }));
   // Then the user is a member
   t.is(await roleOfBob(), 'viewer');
 });

@@ -110,6 +110,12 @@ testDecisions(projectAggregate, {
   ],
 });
 
+test('An owner who leaves while the owner is added again is no member', (t) => {
+  const add = { ...addViewer, userId: otherUserId, role: 'owner' } as const;
+  given(projectAggregate, projectCreated, memberAdded(otherUserId, 'owner')).when(add).thenNothing(t);
+  given(projectAggregate, projectCreated).when(add).thenRejected(t, 'member_not_found');
+});
+
 test('A member who manages no role does not learn which ids are members', (t) => {
   const project = given(projectAggregate, projectCreated, memberAdded(actorId, 'editor'));
   for (const memberIdTried of [userId, otherUserId, invitationId]) {

@@ -320,6 +320,22 @@ test('The limits on invitations bound how many proved addresses an account finds
   t.is((await add('other', 'viewer')).status, 201);
 });
 
+test('The role of an invitation that adds a user at once counts under the limits on invitations, because it mails the user', async (t) => {
+  const { add, owner, send, url, victim } = await given(t);
+  let mailed = 0;
+  for (let n = 0; n < 20; n += 1) {
+    const invited = await add('victim', 'owner');
+    if (invited.status !== 201) break;
+    mailed += 1;
+    const { id } = invited.json as { id: string };
+    const changed = await send('PATCH', `${url}/members/${id}`, owner, { role: 'editor' });
+    if (changed.status !== 200) break;
+    mailed += 1;
+    t.is((await send('DELETE', `${url}/members/${victim.id}`, owner)).status, 204);
+  }
+  t.is(mailed, 10);
+});
+
 for (const { how, end } of [
   {
     how: 'removed',

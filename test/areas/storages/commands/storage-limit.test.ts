@@ -81,3 +81,18 @@ test('What a process appended counts before the view shows it, unless it has gon
   log.add('f');
   t.is(await add('f'), 'passed', 'a repeated command of another process');
 });
+
+test('What a process appended at the same time counts before the view shows it', async (t) => {
+  const log = new Set<string>();
+  const limit = makeCountLimit({
+    max: 3,
+    inView: () => Promise.resolve([]),
+    counts: (id) => Promise.resolve(log.has(id)),
+    refuse: () => {
+      throw new CommandRejected('full', 'the owner has three');
+    },
+  });
+  const add = (id: string) => outcomeOf(limit.adding('one', id, () => Promise.resolve(log.add(id))));
+  t.deepEqual(await Promise.all(['a', 'b', 'c'].map(add)), ['passed', 'passed', 'passed']);
+  t.is(await add('d'), 'full');
+});

@@ -45,7 +45,7 @@ function checkAddress(text: string): Pick<NodeDescription, 'ip_address' | 'ip_ve
 }
 
 function checkPrintable(field: string, text: string, max: number): string {
-  if (text.length > max || !isPrintable(text.replaceAll('\n', '')))
+  if (Array.from(text).length > max || !isPrintable(text.replaceAll('\n', '')))
     invalid(field, `must be at most ${max} characters, none of them a control character`);
   return text;
 }

@@ -117,7 +117,8 @@ function add(
   if (held !== null)
     rejectProject('already_member', `the user is a member of the project already, as ${held}`);
   if (made !== undefined && wasAddedBy(project, userId, made)) rejectEnded();
-  if (role === 'owner') throw new Error('an owner must agree, so the command invites the user instead');
+  // An owner must agree: the caller found an owner, who has left meanwhile.
+  if (role === 'owner') memberNotFound();
   const invitation = invitationTo(project, email_digest);
   // The invitation ends too. Otherwise its acceptance could restore a membership after its removal.
   if (invitation === null) requireRoom(project);
