@@ -2,18 +2,20 @@ import type { z } from 'zod';
 import type { DomainEvent, JsonObject } from '../src/event-sourcing/ports/domain-event.js';
 import type { Projection } from '../src/event-sourcing/views/projection.js';
 import type { StoredDocument } from '../src/event-sourcing/ports/read-model-store.js';
-import { removedSince } from '../src/areas/shared/rejections.js';
+import { RemovedSince } from '../src/event-sourcing/ports/errors.js';
 import { type ViewDocument, toViewDocument } from '../src/event-sourcing/views/views.js';
 
 /** The documents after a command (`Handled.documents`). A reply made from them equals a read that follows. */
 export type DocumentsAfter = ReadonlyMap<string, StoredDocument>;
 
-/** Returns the view's document after a command. @throws CommandRejected removed_since */
+/** Returns the view's document after a command. @throws RemovedSince */
 export function documentAfter<Document extends JsonObject, Event extends DomainEvent>(
   projection: Projection<Document, Event>,
   documents: DocumentsAfter,
 ): ViewDocument<Document> {
-  return toViewDocument<Document>(documents.get(projection.name) ?? null) ?? removedSince();
+  const document = toViewDocument<Document>(documents.get(projection.name) ?? null);
+  if (document === null) throw new RemovedSince();
+  return document;
 }
 
 type Schema<Resource> = z.ZodType<Resource> & { readonly shape: Readonly<Record<string, unknown>> };

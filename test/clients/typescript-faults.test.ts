@@ -160,3 +160,145 @@ test('After one part has failed for good, the other parts end', async (t) => {
   if (!socket.destroyed) await once(socket, 'close');
   t.deepEqual([...seen.keys()].sort(), ['/1', '/2']);
 });
+
+test('A sign-out from a session that has ended already ends it here too', async (t) => {
+  // Given a session that another device has ended
+  const kept: unknown[] = [];
+  const client = makeStowageClient({
+    url: 'http://service.test',
+    tokens: tokensOf('first') as never,
+    onTokens: (tokens) => kept.push(tokens),
+    fetch: () =>
+      Promise.resolve(
+        Response.json({ code: 'invalid_token', message: 'the session has ended' }, { status: 401 }),
+      ),
+  });
+  // When the user signs out
+  await client.signOut();
+  // Then the program keeps no tokens
+  t.is(client.tokens(), null);
+  t.is(kept.at(-1), null);
+});
+
+/** Uploads a file in one part to a service that answers each attempt to join the parts in turn. */
+async function uploadWhere(completions: readonly (() => Promise<Response>)[]) {
+  const file = new Blob([Buffer.alloc(2 ** 24)]);
+  const waiting = [...completions];
+  const asked: string[] = [];
+  let entity_tag = '"before"';
+  const asset = () => ({
+    ...{ id: 'a', size: file.size, upload: 'complete', warnings: [] },
+    object: { size: file.size, entity_tag, media_type: null, sha256: null },
+  });
+  const parts = [{ part_number: 1, size: file.size, url: null }];
+  const { api } = makeStowageClient({
+    ...{ url: 'http://service.test', apiKey: 'k' },
+    fetch: async (input) => {
+      const { method, url } = input as Request;
+      const { pathname } = new URL(url);
+      asked.push(`${method} ${pathname.split('/').at(-1)}`);
+      if (pathname.endsWith('/complete')) {
+        const completion = waiting.shift();
+        if (completion === undefined)
+          return Response.json({ code: 'not_found', message: 'it is over' }, { status: 404 });
+        return completion();
+      }
+      if (method === 'GET') return Response.json(asset());
+      return Response.json({ id: 'u', part_size: file.size, part_count: 1, parts, next_after: null });
+    },
+  });
+  const uploaded = uploadFile(api, { projectId: 'p', assetId: 'a' }, file);
+  return {
+    uploaded,
+    asked,
+    join: () => {
+      entity_tag = '"after"';
+    },
+  };
+}
+
+test('An upload in parts ends although the bucket was away when its parts were joined', async (t) => {
+  const joined = () => Promise.resolve(Response.json({ id: 'a', upload: 'complete' }));
+  const away = () =>
+    Promise.resolve(
+      Response.json(
+        { code: 'bucket_unavailable', message: 'later' },
+        { status: 503, headers: { 'retry-after': '0' } },
+      ),
+    );
+  const { uploaded } = await uploadWhere([away, joined]);
+  t.like(await uploaded, { id: 'a', upload: 'complete' });
+});
+
+test('An upload in parts ends although the reply to the joined parts was lost', async (t) => {
+  // Given a service that joins the parts, and whose reply is lost
+  let join = (): void => undefined;
+  const lostReply = () => {
+    join();
+    return Promise.reject(new TypeError('fetch failed'));
+  };
+  const upload = await uploadWhere([lostReply]);
+  ({ join } = upload);
+  // Then the client finds the new object, and sends no part again
+  t.like(await upload.uploaded, { object: { entity_tag: '"after"' } });
+  t.is(upload.asked.filter((one) => one === 'POST uploads').length, 1);
+});
+
+test('An upload in parts that the bucket has lost is refused', async (t) => {
+  const { uploaded } = await uploadWhere([() => Promise.reject(new TypeError('fetch failed'))]);
+  await t.throwsAsync(uploaded, { instanceOf: StowageError, message: 'it is over' });
+});
+
+for (const [words, path] of [
+  ['A second factor', '/api/v1/auth/2fa/verify'],
+  ['A sign-in by a mailed code', '/api/v1/auth/email-code/login'],
+  ['A sign-in by a passkey', '/api/v1/auth/passkey-login'],
+] as const) {
+  test(`${words} gives the client its tokens, so that no replaced one ends the session later`, async (t) => {
+    // Given a session whose tokens the reply replaces
+    const kept: unknown[] = [];
+    const asked: string[] = [];
+    const client = makeStowageClient({
+      url: 'http://service.test',
+      tokens: tokensOf('first') as never,
+      onTokens: (tokens) => kept.push(tokens),
+      fetch: async (input) => {
+        const request = input as Request;
+        const { pathname } = new URL(request.url);
+        if (pathname === path)
+          return Response.json({ data: { tokens: tokensOf('second'), device_token: 'd' } });
+        if (!pathname.endsWith('/auth/refresh'))
+          return request.headers.get('authorization') === 'Bearer access-third'
+            ? Response.json({ items: [], next_cursor: null })
+            : expired();
+        asked.push(await request.text());
+        return refreshed('third');
+      },
+    });
+    // When the reply comes, and its access token expires later
+    await must(client.api.POST(path, { body: { code: '123456' } as never }));
+    t.deepEqual(kept.at(-1), tokensOf('second'));
+    await read(client);
+    // Then the client refreshes by the new token
+    t.deepEqual(asked, ['{"refresh_token":"refresh-second"}']);
+  });
+}
+
+test.serial('A page that came over http creates something too', async (t) => {
+  // Given what browsers leave out there
+  const { randomUUID } = crypto;
+  t.teardown(() => Object.assign(crypto, { randomUUID }));
+  Object.assign(crypto, { randomUUID: undefined });
+  const keys: (string | null)[] = [];
+  const { api } = makeStowageClient({
+    ...{ url: 'http://service.test', apiKey: 'k' },
+    fetch: (input) => {
+      keys.push((input as Request).headers.get('idempotency-key'));
+      return Promise.resolve(Response.json({ id: 'p' }, { status: 201 }));
+    },
+  });
+  // Then each creation has another key
+  for (const name of ['Rhine', 'Main']) await must(api.POST('/api/v1/projects', { body: { name } }));
+  t.is(new Set(keys).size, 2);
+  t.regex(keys.join(' '), /^[0-9a-f]{32} [0-9a-f]{32}$/);
+});

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './document.js';
-import { must } from './errors.js';
+import { must, StowageError } from './errors.js';
 import { idempotentPaths } from './idempotent-paths.js';
 import { defaultRetry, makeRefreshRetry, makeRetry, type RetryOptions, type Send } from './retry.js';
 import { makeSession, type Session, type Tokens } from './session.js';
@@ -26,7 +26,7 @@ export interface StowageClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The calls whose replies have a token of the device. */
+/** The calls whose replies have tokens of the session, and one of the device. */
 const signIns: ReadonlySet<string> = new Set([
   '/api/v1/auth/register',
   '/api/v1/auth/login',
@@ -71,15 +71,17 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
       if (apiKey !== undefined) request.headers.set('x-api-key', apiKey);
       const takesKey = request.method === 'POST' && idempotentPaths.has(schemaPath);
       if (takesKey && !request.headers.has('idempotency-key')) {
-        request.headers.set('idempotency-key', crypto.randomUUID());
+        request.headers.set('idempotency-key', makeKey());
       }
       return request;
     },
     onResponse: async ({ response, schemaPath }) => {
       if (!response.ok || !signIns.has(schemaPath)) return;
       const { data } = (await response.clone().json()) as {
-        readonly data: { readonly device_token: string | null };
+        readonly data: { readonly tokens: Tokens; readonly device_token: string | null };
       };
+      // Those of a second factor replace the tokens before. A later use of these would end the session.
+      session.use(data.tokens);
       if (data.device_token === null) return;
       deviceToken = data.device_token;
       options.onDeviceToken?.(deviceToken);
@@ -92,18 +94,25 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
     deviceToken: () => deviceToken,
     register: async (body) => {
       const { data } = await must(api.POST('/api/v1/auth/register', { body }));
-      session.use(data.tokens);
       return data.tokens;
     },
     signIn: async (account) => {
       const body = { ...account, ...(deviceToken !== null && { device_token: deviceToken }) };
       const { data } = await must(api.POST('/api/v1/auth/login', { body }));
-      session.use(data.tokens);
       return data.tokens;
     },
     signOut: async () => {
-      await must(api.POST('/api/v1/auth/logout', { body: {} }));
+      const { error, response } = await api.POST('/api/v1/auth/logout', { body: {} });
+      const refusal = response.ok ? null : new StowageError(response, error);
+      // A session that has ended already, also by a refused refresh, ends here too.
+      if (refusal !== null && refusal.code !== 'invalid_token' && session.tokens() !== null) throw refusal;
       session.use(null);
     },
   };
+}
+
+/** Makes a key of 128 random bits. A page that came over http has no `crypto.randomUUID`. */
+function makeKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -55,9 +55,7 @@ export async function uploadFile(
   const stopByCaller = (): void => stop.abort(callerSignal.reason);
   if (callerSignal.aborted) stopByCaller();
   else callerSignal.addEventListener('abort', stopByCaller, { once: true });
-  const { size, storage_id: storageId } = await must(
-    api.GET('/api/v1/projects/{projectId}/assets/{assetId}', { params: { path }, signal }),
-  );
+  const { size, storage_id: storageId, object: replaced } = await readAsset();
   // The parts have the size of the asset: of a longer file, the bucket would get the beginning alone.
   if (file.size !== size) throw new Error(`the file has ${file.size} bytes, and the asset has ${size}`);
   const first = await startParts();
@@ -87,11 +85,46 @@ export async function uploadFile(
     );
     await Promise.all(workers);
   }
-  return must(
-    api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads/{uploadId}/complete', {
-      ...{ params: { path: uploadPath }, body: {}, signal },
-    }),
-  );
+  return joinParts();
+
+  function readAsset(): Promise<Asset> {
+    return must(api.GET('/api/v1/projects/{projectId}/assets/{assetId}', { params: { path }, signal }));
+  }
+
+  /** Sends a call again that does no harm twice, while the service or the bucket is away. */
+  async function untilAnswered(call: () => Promise<Asset>): Promise<Asset> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call();
+      } catch (error) {
+        signal.throwIfAborted();
+        const isRefused = error instanceof StowageError && error.status !== 503;
+        if (isRefused || tries >= triesMax) throw error;
+      }
+      await sleep(250 * 2 ** tries, signal);
+    }
+  }
+
+  async function joinParts(): Promise<Asset> {
+    let tries = 0;
+    const join = (): Promise<Asset> => {
+      tries += 1;
+      return must(
+        api.POST('/api/v1/projects/{projectId}/assets/{assetId}/uploads/{uploadId}/complete', {
+          ...{ params: { path: uploadPath }, body: {}, signal },
+        }),
+      );
+    };
+    try {
+      return await untilAnswered(join);
+    } catch (error) {
+      // The upload is over. An attempt whose reply was lost has joined the parts, if the bucket has another object than before.
+      if (tries === 1 || !(error instanceof StowageError) || error.code !== 'not_found') throw error;
+      const asset = await readAsset();
+      if (asset.upload !== 'complete' || asset.object?.entity_tag === replaced?.entity_tag) throw error;
+      return asset;
+    }
+  }
 
   /** Returns null where the file is sent in one request. */
   async function startParts(): Promise<Upload | null> {
@@ -133,7 +166,7 @@ export async function uploadFile(
       if (tries >= triesMax) throw new Error(`the file was not stored: ${failure}`);
       await sleep(250 * 2 ** tries, signal);
     }
-    return must(api.POST(`${at}/uploaded`, { params: { path }, body: {}, signal }));
+    return untilAnswered(() => must(api.POST(`${at}/uploaded`, { params: { path }, body: {}, signal })));
   }
 
   async function after({ next_after }: Upload): Promise<Upload | null> {

@@ -1,9 +1,8 @@
-import { CommandRejected } from '../../event-sourcing/ports/errors.js';
+import { CommandRejected, type RemovedSince } from '../../event-sourcing/ports/errors.js';
 import { KeyDestroyed, KeyMissing } from '../../keys/sealing/errors.js';
 
 export type UseCaseRejection =
-  /** A repeated command finds that what its first attempt made was removed since. */
-  | 'removed_since'
+  | RemovedSince['code']
   /** The address belongs to another user or to a registration under way. */
   | 'email_taken'
   /** The sign-in failed. The rejection does not say which of the credentials is wrong. */
@@ -29,11 +28,6 @@ export type UseCaseRejection =
 
 export function rejectUseCase(code: UseCaseRejection, message: string): never {
   throw new CommandRejected<UseCaseRejection>(code, message);
-}
-
-/** Rejects a repetition of a command. @throws CommandRejected removed_since */
-export function removedSince(): never {
-  return rejectUseCase('removed_since', 'what an earlier attempt of this request made was removed since');
 }
 
 /** Too many attempts failed, or too many requests came: the client waits before the next (src/security/README.md#guessing). */

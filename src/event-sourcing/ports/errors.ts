@@ -85,6 +85,13 @@ export class CommandRejected<Code extends string = string> extends Error {
  */
 export class TargetNotFound<Code extends string = string> extends CommandRejected<Code> {}
 
+/** A repeated command finds that what its first attempt made was removed since. */
+export class RemovedSince extends CommandRejected<'removed_since'> {
+  constructor() {
+    super('removed_since', 'what an earlier attempt of this request made was removed since');
+  }
+}
+
 /** Returns why a reader stopped. A foreign error gives only its name, because its message may quote data. */
 export function reasonOf(error: unknown): string {
   if ([UndecodableEvent, StoreDamaged, DocumentTooLarge].some((ours) => error instanceof ours))

@@ -56,7 +56,7 @@ function readQuery(
 ): { readonly query: Readonly<Record<string, string>>; readonly problems: readonly FieldProblem[] } {
   const query: Record<string, string> = {};
   const problems: FieldProblem[] = [];
-  for (const [name, value] of Object.entries(parse(querystring))) {
+  for (const [name, value] of Object.entries(parse(querystring, '&', '=', { maxKeys: 0 }))) {
     if (known?.has(name) === false) {
       problems.push(fieldProblem(`query.${name}`, 'unknown', `is unknown (${possible(known)})`));
     } else if (typeof value === 'string') query[name] = value;

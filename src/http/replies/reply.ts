@@ -187,10 +187,7 @@ function finishPrepared(
     headers['cross-origin-resource-policy'] = 'cross-origin';
   }
   if (!isIndexed) headers['x-robots-tag'] = 'noindex, nofollow';
-  if (language !== undefined) {
-    headers['content-language'] = language;
-    headers['vary'] = 'Accept-Language';
-  }
+  if (language !== undefined) headers['content-language'] = language;
   const plain = { status, content: bytes, headers };
   return encoded === undefined ? plain : { ...plain, encoded };
 }

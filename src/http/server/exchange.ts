@@ -257,22 +257,27 @@ function isKnownToClient({ method, headers }: IncomingMessage, reply: FinishedRe
   return isRead && tag !== undefined && matchesNone(headers['if-none-match'], tag);
 }
 
-function sendNotModified(ctx: RouterContext<HttpState>, { headers, encoded }: FinishedReply): void {
-  setHeaders(ctx.res, headers);
-  if (encoded !== undefined) ctx.vary('Accept-Encoding');
+function sendNotModified(ctx: RouterContext<HttpState>, reply: FinishedReply): void {
+  sendHeaders(ctx, reply);
   // Koa removes the headers that describe the body.
   ctx.status = 304;
 }
 
+/** Adds to `Vary`, which may name the origin already. */
+function sendHeaders(ctx: RouterContext<HttpState>, { headers, encoded }: FinishedReply): void {
+  setHeaders(ctx.res, headers);
+  if (headers['content-language'] !== undefined) ctx.vary('Accept-Language');
+  if (encoded !== undefined) ctx.vary('Accept-Encoding');
+}
+
 /** Some replies make their content only when it is sent. An error of that comes before any header of the reply. */
 async function send(ctx: RouterContext<HttpState>, reply: FinishedReply): Promise<void> {
-  const { status, headers, encoded } = reply;
+  const { status, encoded } = reply;
   const { headers: asked } = ctx.req;
   const coding = encoded === undefined ? null : acceptedEncoding(asked['accept-encoding']);
   const content = encoded === undefined || coding === null ? await contentOf(reply) : encoded()[coding];
   if (ctx.state.tracked.isOver()) return;
-  setHeaders(ctx.res, headers);
-  if (encoded !== undefined) ctx.vary('Accept-Encoding');
+  sendHeaders(ctx, reply);
   if (coding !== null) ctx.set('Content-Encoding', coding);
   ctx.status = status;
   ctx.body = content;

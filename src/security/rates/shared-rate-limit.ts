@@ -9,7 +9,7 @@ import { gcraCap, gcraCount, gcraJudge, type RateLimit } from './rate-limit.js';
 interface SharedClaim<Name extends string> {
   readonly name: Name;
   readonly key: string;
-  /** How many it counts at once, 1 to the limit; 1 when left out. */
+  /** How many it counts at once; 1 when left out. More than the limit count as the limit, or the claim would never pass. */
   readonly times?: number;
 }
 
@@ -85,7 +85,8 @@ export function makeSharedRateLimiter<Name extends string>(deps: {
     const storedMs = found === null ? undefined : Date.parse(found.value.arrival);
     const arrivalMs = storedMs === undefined ? undefined : gcraCap(limits[name], storedMs, nowMs);
     let beforeLast = arrivalMs;
-    for (let more = times; more > 1; more -= 1) beforeLast = gcraCount(limits[name], beforeLast, nowMs);
+    for (let more = Math.min(times, limits[name].limit); more > 1; more -= 1)
+      beforeLast = gcraCount(limits[name], beforeLast, nowMs);
     const waitMs = gcraJudge(limits[name], beforeLast, nowMs).retryAfterMs;
     const endMs = waitMs > 0 ? (arrivalMs ?? nowMs) : gcraCount(limits[name], beforeLast, nowMs);
     return { waitMs, isAhead: arrivalMs !== storedMs, end: new Date(Math.ceil(endMs)) };

@@ -54,3 +54,10 @@ test('The refusal names the given parameter and those that the call has', (t) =>
     );
   }
 });
+
+test('The parser reads every parameter of a long query', (t) => {
+  const read = makeQueryParser(z.object({ limit: z.string().optional() }));
+  const gaps = '&'.repeat(1_500);
+  t.deepEqual(read(`${gaps}limit=1`), { limit: '1' });
+  t.throws(() => read(`${gaps}surprise=1`), { message: /^query\.surprise is unknown/ });
+});

@@ -85,6 +85,24 @@ test('Where origins are named, pages of other origins read nothing, and caches t
   }
 });
 
+test('Caches tell the origins apart of a page in several languages too', async (t) => {
+  // Given a page whose language `Accept-Language` selects
+  const prepared = { bytes: Buffer.from('hallo'), tag: '"1"', language: 'de' };
+  const page = testRoute('GET /api/v1/page', {
+    access: publicAccess,
+    replies: { 200: { description: 'It.', schema: z.string(), mediaType: 'text/html' } },
+    entityTag: true,
+    handler: () => ({ status: 200, prepared }) as const,
+  });
+  const { ask } = await startTestHttp(t, { routes: [page], corsOrigins: [shop] });
+  // When a page of a named origin reads it, or asks whether it has changed
+  for (const known of [{}, { 'if-none-match': '"1"' }]) {
+    const { status, headers } = await ask('/api/v1/page', { headers: { origin: shop, ...known } });
+    // Then the reply varies by the origin and by the language
+    t.deepEqual((headers.get('vary') ?? '').split(/, */).sort(), ['Accept-Language', 'Origin'], `${status}`);
+  }
+});
+
 test('The area of agents and operators answers no other origin', async (t) => {
   for (const origins of [null, [shop]]) {
     const { ask, preflight } = await start(t, origins);

@@ -45,6 +45,19 @@ test('A claim of several counts all of them or none', async (t) => {
   t.is(waitOf(await one.take([{ ...few, times: 3 }])), 60);
 });
 
+test('A claim of more than the limit passes when the whole limit is free, as Retry-After says', async (t) => {
+  // Given an operator who has set a limit below what one request may claim
+  const { clock, one, other } = given();
+  const mails = { ...few, times: 10 };
+  t.true((await one.take([few])).allowed);
+  // When the client waits as the refusal says, then it passes
+  const waitSeconds = waitOf(await other.take([mails]));
+  t.is(waitSeconds, 20);
+  clock.advance(waitSeconds * 1_000);
+  t.true((await other.take([mails])).allowed);
+  t.is(waitOf(await one.take([few])), 20);
+});
+
 test('A clock that is set back by two days delays no key by more than one interval', async (t) => {
   const { clock, stateStore, one, other } = given();
   // Given a key at its limit, written while the clock was two days ahead

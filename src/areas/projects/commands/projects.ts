@@ -20,7 +20,7 @@ import {
   sourcesOf,
 } from '../domain/project/project.js';
 import { projectNotFound, rejectProject } from '../domain/project/rejections.js';
-import { removedSince } from '../../shared/rejections.js';
+import { RemovedSince } from '../../../event-sourcing/ports/errors.js';
 
 interface EntitlementInput {
   readonly projectId: string;
@@ -43,7 +43,7 @@ export function makeProjects(
   return {
     /**
      * Creates a project; its creator is the owner and the payer.
-     * @throws CommandRejected project_limit_reached; removed_since where its creator has left it or it was deleted
+     * @throws CommandRejected project_limit_reached; RemovedSince, also where its creator has left it
      */
     createProject: async (
       { ownerId, name }: { readonly ownerId: string; readonly name: string },
@@ -55,7 +55,9 @@ export function makeProjects(
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
       // Null only for a repetition after the creator has left.
-      return (await projects.after(documents, ownerId)) ?? removedSince();
+      const project = await projects.after(documents, ownerId);
+      if (project === null) throw new RemovedSince();
+      return project;
     },
     /**
      * Changes a project's name, the requirement of two-factor authentication, and the settings of its shares.
