@@ -136,7 +136,11 @@ async function importAll(given: Listing) {
     assets: partial({
       holding: (_: string, keys: readonly string[]) =>
         Promise.resolve(
-          new Map(keys.filter((one) => added.includes(one)).map((one) => [one, 'already_an_asset'] as const)),
+          new Map(
+            keys
+              .filter((one) => added.includes(one))
+              .map((one) => [one, { reason: 'already_an_asset', object: null }] as const),
+          ),
         ),
       after: () => ({ revision: 0n, resource: partial({}) }),
     }),
@@ -150,13 +154,19 @@ async function importAll(given: Listing) {
       },
     },
     payerOf: () => Promise.resolve(projectId),
-    openAssetStorage: () =>
-      Promise.resolve(
-        partial<OpenedStorage>({
-          storage: partial({ projectId, configuration: partial({ provider, base_path }) }),
-          urls,
-        }),
-      ),
+    openStorage: partial({
+      serving: () =>
+        Promise.resolve(
+          partial<OpenedStorage>({
+            storage: partial({
+              projectId,
+              status: 'active',
+              configuration: partial({ provider, base_path }),
+            }),
+            urls,
+          }),
+        ),
+    }),
   });
   const skipped: { readonly object_key: string; readonly reason: string }[] = [];
   let cursor: Awaited<ReturnType<typeof importAssets>>['next'] = null;

@@ -1,3 +1,4 @@
+import { RemovedSince } from '../../../src/event-sourcing/ports/errors.js';
 import type { Page, Versioned, View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type AssetFilter, findingMark, makeMatches, objectPlace, pastSortKeys, sortKey } from './finding.js';
@@ -115,10 +116,10 @@ export function makeAssetReader({ views }: { readonly views: Views }) {
       const { items: found, next } = await listAssets(assets, projectId, query);
       return { items: found.map((document) => present(document).resource), next };
     },
-    /** Returns the asset after a command. */
+    /** Returns the asset after a command. @throws RemovedSince */
     after: (documents: DocumentsAfter) => {
       const document = documentAfter(assetsProjection, documents);
-      if (!isAsset(document)) throw new Error('the command removed the asset');
+      if (!isAsset(document)) throw new RemovedSince();
       return present(document);
     },
     /** Returns whether the storage contains an asset. */
@@ -134,6 +135,7 @@ export function makeAssetReader({ views }: { readonly views: Views }) {
       stored.ids({ where: { field: 'object_places', equals: objectPlace(storageId, objectKey) }, limit: 10 }),
     /**
      * Returns which of the objects of a storage assets have, and which the service deletes. One call reads all of it.
+     * `object`: an asset's own file as the bucket last reported it; null of any other.
      * @param objectKeys at most 600: three readings of each object of a page
      */
     holding: async (storageId: string, objectKeys: readonly string[]) => {
@@ -144,9 +146,7 @@ export function makeAssetReader({ views }: { readonly views: Views }) {
         documents.flatMap((document) =>
           document.body.object_places.flatMap((at) => {
             const key = places.get(at);
-            return key === undefined
-              ? []
-              : [[key, isAsset(document) ? 'already_an_asset' : 'being_deleted'] as const];
+            return key === undefined ? [] : [[key, heldBy(document, key)] as const];
           }),
         ),
       );
@@ -158,6 +158,12 @@ export function makeAssetReader({ views }: { readonly views: Views }) {
       return documents.filter(isDeletion).map(presentUndeleted);
     },
   };
+}
+
+function heldBy(document: ViewDocument<AssetDocument | DeletionDocument>, objectKey: string) {
+  if (!isAsset(document)) return { reason: 'being_deleted', object: null } as const;
+  const { object_key, object } = document.body;
+  return { reason: 'already_an_asset', object: object_key === objectKey ? object : null } as const;
 }
 
 function present({ id, revision, body }: ViewDocument<AssetDocument>): Versioned<AssetResource> {

@@ -1,5 +1,5 @@
 import type { AssetDeps } from '../deps.js';
-import type { HandleOptions } from '../../../event-sourcing/deciding/command-handler.js';
+import { type HandleOptions, requireRevision } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import {
@@ -35,8 +35,13 @@ export function makeChangingAssets(
   },
 ) {
   const { handler, assets, capacity, payerOf, objectKeys, openAssetStorage } = deps;
-  const load = async ({ projectId, assetId }: AssetAddress): Promise<ExistingAsset> =>
-    existingAsset((await handler.load(assetAggregate, assetId)).state, projectId);
+  /** Loads the asset for what precedes its command. Only a missing asset precedes `If-Match`. */
+  const load = async ({ projectId, assetId }: AssetAddress, options?: Options): Promise<ExistingAsset> => {
+    const { state, revision } = await handler.load(assetAggregate, assetId);
+    const asset = existingAsset(state, projectId);
+    requireRevision(options?.expectedRevision, revision);
+    return asset;
+  };
   const handle = (assetId: string, command: AssetCommand, context: CommandContext, options?: Options) =>
     handler.handle(assetAggregate.at(assetId), command, context, options);
   return {
@@ -53,7 +58,7 @@ export function makeChangingAssets(
       const changes = checkAssetChanges(given);
       const change = () => handle(assetId, { type: 'Change', projectId, changes }, context, options);
       if (changes.size === undefined) return assets.after((await change()).documents);
-      const bytes = changes.size - (await load({ projectId, assetId })).size;
+      const bytes = changes.size - (await load({ projectId, assetId }, options)).size;
       const payerId = await payerOf(projectId);
       const { documents } = await capacity.judged({ projectId, payerId, assetId, bytes }, context, change);
       return assets.after(documents);
@@ -68,7 +73,7 @@ export function makeChangingAssets(
       context: CommandContext,
       options?: Options,
     ): Promise<void> => {
-      const asset = await load({ projectId, assetId });
+      const asset = await load({ projectId, assetId }, options);
       const deleteFrom = deletesObjects ? await configurationOf(asset) : null;
       const remove = { type: 'Remove', projectId, deleteFrom } as const;
       await capacity.counted(assetId, context, () => handle(assetId, remove, context, options));
@@ -84,7 +89,7 @@ export function makeChangingAssets(
       context: CommandContext,
       options?: Options,
     ): Promise<Versioned<AssetResource>> => {
-      const asset = await load({ projectId, assetId });
+      const asset = await load({ projectId, assetId }, options);
       const { provider, base_path: basePath } = (await openAssetStorage(asset)).storage.configuration;
       const rendition = checkRendition(given, keyRuleOf(provider, basePath));
       const put = () => handle(assetId, { type: 'PutRendition', projectId, rendition }, context, options);
@@ -103,7 +108,7 @@ export function makeChangingAssets(
       options?: Options,
     ): Promise<Versioned<AssetResource>> => {
       const { projectId, assetId, kind, language: given } = input;
-      await load({ projectId, assetId });
+      await load({ projectId, assetId }, options);
       const language = checkLanguage(kind, given, 'query.language');
       const remove = { type: 'RemoveRendition', projectId, kind, language } as const;
       const append = () => handle(assetId, remove, context, options);

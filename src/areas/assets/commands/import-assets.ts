@@ -19,7 +19,6 @@ import type { PayerOf } from '../../projects/commands/projects.js';
 import { elementsOfRecord, processPace } from '../../../kit/read-in-turns.js';
 import { isRejection } from '../../shared/rejections.js';
 import type { OpenedStorage } from '../../storages/commands/open-storage.js';
-import type { OpenAssetStorage } from './add-asset.js';
 
 interface ImportInput {
   readonly projectId: string;
@@ -70,12 +69,11 @@ const atOnce = 20;
 
 interface ImportDeps extends Pick<
   AssetDeps,
-  'handler' | 'assets' | 'listObjects' | 'headObject' | 'importMs'
+  'handler' | 'assets' | 'listObjects' | 'headObject' | 'openStorage' | 'importMs'
 > {
   readonly capacity: Pick<Capacity, 'judged' | 'requireFresh'>;
   readonly objectKeys: Pick<ObjectKeys, 'claiming'>;
   readonly payerOf: PayerOf;
-  readonly openAssetStorage: OpenAssetStorage;
 }
 
 /**
@@ -85,14 +83,17 @@ interface ImportDeps extends Pick<
  * capacity_exceeded
  */
 export function makeImportAssets(deps: ImportDeps) {
-  const { handler, assets, listObjects, headObject, capacity, objectKeys, payerOf, openAssetStorage } = deps;
+  const { handler, assets, listObjects, headObject, capacity, objectKeys, payerOf, openStorage } = deps;
   return async (input: ImportInput, context: CommandContext) => {
     const { projectId, storageId, limit, cursor } = input;
     capacity.requireFresh();
     const payerId = await payerOf(projectId);
-    const opened = await openAssetStorage({ storage_id: storageId });
-    if (opened.storage.projectId !== projectId)
-      rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
+    const opened = await openStorage.serving(storageId);
+    // The project comes first: another one learns nothing about the storage.
+    if (opened?.storage.projectId !== projectId)
+      return rejectAsset('asset_storage_unusable', 'storage_id names no storage of the project');
+    if (opened.storage.status === 'disabled')
+      rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
     const { objects, next } = await list(opened, input);
     // A page that has changed since without its last object is read from its beginning.
     const begin = objects.findIndex(({ text }) => text === cursor?.read) + 1;
@@ -156,7 +157,7 @@ export function makeImportAssets(deps: ImportDeps) {
     { urls, storage }: OpenedStorage,
     { projectId, storageId }: ImportInput,
     listed: ListedObject,
-    { signal, known }: { readonly signal: AbortSignal; readonly known: ReadonlyMap<string, SkipReason> },
+    { signal, known }: { readonly signal: AbortSignal; readonly known: KnownObjects },
   ): Promise<NewAsset | SkippedObject> {
     const { provider, base_path: basePath } = storage.configuration;
     const [likely] = listed.readings;
@@ -173,7 +174,7 @@ export function makeImportAssets(deps: ImportDeps) {
     try {
       const checked = checkAssetFacts(facts, keyRuleOf(provider, basePath));
       const held = known.get(object_key);
-      if (held !== undefined) return skip(held);
+      if (held !== undefined) return skip(held.reason);
       const { entity_tag } = confirmed;
       return { entity_tag, description: { project_id: projectId, storage_id: storageId, ...checked } };
     } catch (error) {
@@ -184,6 +185,11 @@ export function makeImportAssets(deps: ImportDeps) {
     /** Returns the reading under which the bucket has the object; null where it names none in time. */
     async function confirm({ isSure, readings, size, entity_tag }: ListedObject, key: string) {
       if (isSure) return { key, entity_tag };
+      const same = readings.find((reading) => {
+        const object = known.get(below(basePath, reading))?.object;
+        return entity_tag !== null && object?.entity_tag === entity_tag && object.size === size;
+      });
+      if (same !== undefined) return { key: same, entity_tag };
       for (const reading of readings) {
         const answer = await headObject({ urls, provider, key: reading }, signal).catch((error: unknown) => {
           if (signal.aborted) return null;
@@ -220,6 +226,8 @@ export function makeImportAssets(deps: ImportDeps) {
     }
   }
 }
+
+type KnownObjects = Awaited<ReturnType<AssetDeps['assets']['holding']>>;
 
 type NewAsset = { readonly entity_tag: string | null; readonly description: AssetDescription };
 

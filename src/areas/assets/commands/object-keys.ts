@@ -5,7 +5,12 @@ import { assetAggregate } from '../domain/asset/asset.js';
 import { deletionClaim, holdOn, rejectHeld } from '../domain/asset/held-object.js';
 import type { AssetRejection } from '../domain/asset/rejections.js';
 import { entityId, instant } from '../../../validation/fields.js';
-import { CommandRejected, PreconditionFailed } from '../../../event-sourcing/ports/errors.js';
+import {
+  CommandRejected,
+  OutcomeUnknown,
+  PreconditionFailed,
+  StoreUnavailable,
+} from '../../../event-sourcing/ports/errors.js';
 import { changeRecord } from '../../../event-sourcing/ports/change-record.js';
 import type { AssetDeps } from '../deps.js';
 import { whenRejected } from '../../shared/rejections.js';
@@ -30,9 +35,17 @@ export type ObjectKeys = ReturnType<typeof makeObjectKeys>;
 export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps) {
   return {
     /** Claims the objects and appends. @throws CommandRejected object_key_taken; Overloaded; the errors of `append` */
-    claiming<Result>({ storageId, keys, ...by }: ClaimedObjects, append: () => Promise<Result>) {
+    claiming<Result extends { readonly events: readonly unknown[] }>(
+      { storageId, keys, ...by }: ClaimedObjects,
+      append: () => Promise<Result>,
+    ) {
       const places = [...new Set(keys)].map((key) => ({ storageId, key }));
-      return withClaims(places, by, append);
+      return withClaims(places, by, async (giveBack) => {
+        const handled = await append();
+        // The asset does not show that a command without events has ended.
+        if (handled.events.length === 0) await giveBack();
+        return handled;
+      });
     },
     /** Claims an object under all its names, and deletes it. `kept`: an asset has it, or is getting it. */
     deleting<Result extends { readonly isAnswered: boolean }>(
@@ -55,9 +68,16 @@ export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps
       for (const place of places) claims.push(await claim(place, by));
       return await work(giveBack);
     } catch (error) {
-      if (error instanceof CommandRejected || error instanceof PreconditionFailed) await giveBack();
+      if (wroteNothing(error)) await giveBack();
       throw error;
     }
+  }
+
+  function wroteNothing(error: unknown): boolean {
+    if (error instanceof OutcomeUnknown) return false;
+    return [CommandRejected, PreconditionFailed, StoreUnavailable, Overloaded].some(
+      (kind) => error instanceof kind,
+    );
   }
 
   /** @returns what gives the claim back: the record is then as it was before */
@@ -87,7 +107,9 @@ export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps
     commandId: string,
   ) {
     const { state } = await handler.load(assetAggregate, holder);
-    const isClaimed = record?.asset_id === holder && clock.now().getTime() - Date.parse(record.at) < claimMs;
+    // A time that is further ahead than that was written while a clock was ahead.
+    const isYoung = record !== null && Math.abs(clock.now().getTime() - Date.parse(record.at)) < claimMs;
+    const isClaimed = isYoung && record.asset_id === holder;
     const held = holdOn(state, place, isClaimed ? record.command_id : null);
     if (held === null || (held === 'deletes' && commandId === deletionClaim)) return;
     rejectHeld(holder, held);

@@ -28,8 +28,14 @@ const record = (seen: object | null, sha256: string | null = null) =>
     ...({ type: 'RecordAnswer', projectId, sha256 } as const),
     seen: seen === null ? null : { ...file, ...seen },
   }) as const;
+const checks = [
+  '2026-11-23T03:01:30.000Z',
+  '2026-11-23T03:17:00.000Z',
+  '2026-11-23T05:00:00.000Z',
+  '2026-11-24T01:00:00.000Z',
+];
 const end = (attempt: number, answer: { readonly seen: typeof file | null } | null) =>
-  ({ type: 'EndCheck', attempt, answer, now }) as const;
+  ({ type: 'EndCheck', check_at: checks[attempt - 1] ?? '', answer, now }) as const;
 
 const checkedAgain = given(assetAggregate, added, verified, first);
 const complete = given(assetAggregate, added, verified);

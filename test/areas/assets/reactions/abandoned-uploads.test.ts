@@ -2,7 +2,7 @@ import test from 'ava';
 import { assetAggregate, openMultipart } from '../../../../src/areas/assets/domain/asset/asset.js';
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
 import { makeAbortUploads } from '../../../../src/areas/assets/commands/uploads/end-upload.js';
-import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import { type AnyReaction, eventFor } from '../../../../src/event-sourcing/effects/reaction.js';
 import type { MultipartFailureReply } from '../../../../src/areas/storages/bucket/objects/multipart.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext } from '../../../support/given/given-share.js';
@@ -34,15 +34,17 @@ async function given() {
     },
   });
   const place = await givenAsset({ ...stores, commands });
-  const upload = {
-    ...{ upload_id: uploadId, bucket_upload_id: 'an-id', part_size: 16_777_216, replaces: null },
+  const uploadOf = (upload_id: string) => ({
+    ...{ upload_id, bucket_upload_id: 'an-id', part_size: 16_777_216, replaces: null },
     ...{ storage_id: place.storageId, object_key: '2026/rhine.png', abort_at: abandonedAt(clock.now()) },
-  };
+  });
   const target = { aggregate: assetAggregate, id: place.assetId };
-  await handler.handle(target, { type: 'StartMultipart', upload }, nextContext(stores));
+  const begin = (id: string) =>
+    handler.handle(target, { type: 'StartMultipart', upload: uploadOf(id) }, nextContext(stores));
+  await begin(uploadId);
   const reaction: AnyReaction = makeAbortUploads({ ...stores, ...commands });
   return {
-    ...{ stores, clock, commands, bucket, place },
+    ...{ stores, clock, commands, bucket, place, begin, reaction },
     open: async () => openMultipart((await handler.load(assetAggregate, place.assetId)).state),
     end: (outcome: 'completed' | 'aborted') =>
       handler.handle(target, { type: 'EndMultipart', uploadId, outcome }, nextContext(stores)),
@@ -76,6 +78,21 @@ test('The upload of a removed asset is aborted too, and one that ended is not', 
   ended.clock.advance(7 * day);
   await ended.serve();
   t.deepEqual(ended.bucket.aborted, []);
+});
+
+test('An upload that began after the one that is due stays open', async (t) => {
+  const { clock, stores, bucket, open, end, begin, reaction } = await given();
+  clock.advance(7 * day);
+  const { events } = await stores.eventStore.readAll({ after: null, limit: 100 });
+  const started = events.find(({ type }) => type === 'AssetMultipartStarted');
+  const event = started === undefined ? null : eventFor(reaction, started);
+  if (event === null) return t.fail('the upload has not begun');
+  t.is(await reaction.asks(event), 'yes');
+  await end('completed');
+  await begin('019b7d00-0000-7000-8000-0000000000a2');
+  await reaction.perform?.(event, new AbortController().signal);
+  t.deepEqual(bucket.aborted, []);
+  t.like(await open(), { upload_id: '019b7d00-0000-7000-8000-0000000000a2' });
 });
 
 test('A bucket that does not answer is asked each day, 7 times in all', async (t) => {

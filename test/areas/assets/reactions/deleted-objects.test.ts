@@ -158,6 +158,17 @@ test('Without an answer of the bucket, another storage gets the object only a mi
   t.deepEqual(bucket.asked, [thumbnail]);
 });
 
+test('A claim that was made while a clock was ahead keeps an object from another storage for no longer', async (t) => {
+  const { clock, remove, serve, bucket, bind, add } = await given();
+  const other = await bind('rushes', '');
+  bucket.answer = () => ({ cause: 'connection_timeout', providerCode: null, isAnswered: false });
+  clock.advance(day / 2);
+  await remove();
+  await serve();
+  clock.advance(60_000 - day / 2);
+  await t.notThrowsAsync(add(own, other));
+});
+
 test('The end of an upload in parts after the removal leaves the list of objects as it is', async (t) => {
   const { remove, serve, bucket, undeleted, multipart } = await given();
   bucket.answer = () => denied;

@@ -23,12 +23,19 @@ const file: HeadAnswer = {
 /** Given an asset, and a bucket that answers as the test sets. */
 async function given() {
   const stores = await givenStores();
-  const bucket: { answer: HeadAnswer; asked: number } = { answer: { kind: 'missing' }, asked: 0 };
+  const bucket = {
+    answer: { kind: 'missing' } as HeadAnswer,
+    asked: 0,
+    /** What happens while the bucket is asked. */
+    meanwhile: (): Promise<unknown> => Promise.resolve(),
+  };
   const commands = givenCommands(stores, {
     buckets: {
-      headObject: () => {
+      headObject: async () => {
         bucket.asked += 1;
-        return Promise.resolve(bucket.answer);
+        const { answer } = bucket;
+        await bucket.meanwhile();
+        return answer;
       },
     },
   });
@@ -79,6 +86,31 @@ test('A bucket without the file is asked four times after the last upload URL', 
     await serve();
   }
   t.is(bucket.asked, 5);
+});
+
+test('An upload URL that is issued during a check gets its own first check', async (t) => {
+  const { clock, issue, serve, bucket, stateOf } = await given();
+  await issue();
+  clock.advance(2 * minute);
+  bucket.meanwhile = () => issue();
+  t.is(await serve(), 1);
+  bucket.meanwhile = () => Promise.resolve();
+  bucket.answer = file;
+  clock.advance(2 * minute);
+  t.is(await serve(), 1);
+  t.like(await stateOf(), { object: { entity_tag: 'a-new-tag' }, expected: null });
+});
+
+test('An upload URL sets a check also where a clock that was ahead has set one', async (t) => {
+  const { clock, issue, serve, bucket, stateOf } = await given();
+  clock.advance(24 * 60 * minute);
+  await issue();
+  clock.advance(-24 * 60 * minute);
+  await issue();
+  bucket.answer = file;
+  clock.advance(2 * minute);
+  t.is(await serve(), 1);
+  t.like(await stateOf(), { object: { entity_tag: 'a-new-tag' }, expected: null });
 });
 
 test('A storage that does not answer is not asked for its other assets for a minute', async (t) => {

@@ -394,3 +394,45 @@ test('Members get URLs of all files, to show or to save', async (t) => {
   await appendEvents(stores.handler, target, [{ type: 'StorageDeleted', data: {} }], stores.clock.now());
   await refuses(t, send('POST', `${at}/assets/${id}/media`), '409 conflict');
 });
+
+test('A repeated addition of an asset that was removed since is 409', async (t) => {
+  // No reply is kept, as after a crash.
+  const lost = () => Promise.reject(new Error('the store is away'));
+  const world = await givenOwnedProject(t, { replySealer: { seal: lost, open: lost } });
+  const { at, owner, storage_id, post, send } = world;
+  const { renditions: _, ...file } = request;
+  for (const query of ['', '?object=delete']) {
+    const headers = { ...owner, 'idempotency-key': `add${query}` };
+    const added = await post(`${at}/assets`, { ...file, storage_id }, headers);
+    t.is(added.status, 201, added.text);
+    t.is((await send('DELETE', `${at}/assets/${(added.json as Made).id}${query}`)).status, 204);
+    await refuses(t, post(`${at}/assets`, { ...file, storage_id }, headers), '409 conflict');
+  }
+});
+
+test('A change of an asset that has changed since is 412, also where it would be refused', async (t) => {
+  const { at, send, addAsset, owner, storage_id } = await givenOwnedProject(t);
+  const added = await addAsset();
+  const path = `${at}/assets/${(added.json as Made).id}`;
+  const stale = { ...owner, 'if-match': added.headers.get('etag') ?? '' };
+  t.is((await send('PATCH', path, { name: 'Elbe' })).status, 200);
+  const huge = { object_key: 'a.jpg', media_type: 'image/jpeg', size: 2 ** 42 };
+  const failed = '412 precondition_failed';
+  await refuses(t, send('PATCH', path, { size: 2 ** 42 }, stale), failed);
+  await refuses(t, send('PUT', `${path}/renditions/poster`, huge, stale), failed);
+  t.is((await send('POST', `${at}/storages/${storage_id}/disable`, {})).status, 200);
+  await refuses(t, send('PUT', `${path}/renditions/poster`, huge, stale), failed);
+});
+
+test('A rendition that is too large for one request is not sent to uploads in parts', async (t) => {
+  const service = await givenOwnedProject(t);
+  const owner = { aggregate: userAggregate, id: await service.verify('owner') };
+  const granted = { type: 'CapacityGranted', data: { source: 'operator', bytes: 2 ** 43 } } as const;
+  await appendEvents(service.stores.handler, owner, [granted], service.clock.now());
+  const preview = { kind: 'preview', object_key: 'p', media_type: 'video/mp4', size: 2 ** 33 };
+  const { id } = (await service.addAsset({ renditions: [preview] })).json as Made;
+  const asset = `${service.at}/assets/${id}`;
+  const answer = await service.send('POST', `${asset}/upload-url`, { rendition: 'preview' });
+  await refuses(t, answer, '409 conflict');
+  t.notRegex(answer.text, /in parts/);
+});

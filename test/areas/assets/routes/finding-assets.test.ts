@@ -1,7 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { textOf } from '../../../support/clients/service-client.js';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { pluck } from '../../../support/given/pluck.js';
-import { givenOwnedProject } from '../../../support/given/project-over-http.js';
+import { givenOwnedProject, refuses } from '../../../support/given/project-over-http.js';
 
 interface Listed {
   readonly items: readonly { readonly id: string; readonly name: string; readonly tags: readonly string[] }[];
@@ -204,4 +206,36 @@ test('An object of a storage belongs to one asset, until the asset is removed', 
   const path = `${at}/assets/${textOf(first.json as never, 'id')}`;
   t.is((await ask(path, { method: 'DELETE', headers: owner })).status, 204);
   t.is((await add({ ...file, renditions: [thumbnail] })).status, 201, 'removal frees the keys at once');
+});
+
+test('A rendition that was put again as it is frees its key when it is removed', async (t) => {
+  const { at, send, addAsset } = await givenOwnedProject(t);
+  const path = async () => {
+    const { json } = await addAsset();
+    return `${at}/assets/${textOf(json as never, 'id')}/renditions/thumbnail`;
+  };
+  const [one, other] = [await path(), await path()];
+  const file = { object_key: 'a.jpg', media_type: 'image/jpeg', size: 1 };
+  t.is((await send('PUT', one, file)).status, 200);
+  t.is((await send('PUT', one, file)).status, 200);
+  t.is((await send('DELETE', one)).status, 200);
+  const put = await send('PUT', other, file);
+  t.is(put.status, 200, put.text);
+});
+
+test('An addition that wrote nothing because a store was away keeps no key', async (t) => {
+  let isAway = false;
+  const wrap = (store: EventStore): EventStore => ({
+    ...store,
+    append: (stream, ...rest) =>
+      isAway && stream.startsWith('asset-')
+        ? Promise.reject(new StoreUnavailable('the log is away'))
+        : store.append(stream, ...rest),
+  });
+  const { addAsset } = await givenOwnedProject(t, { storeOptions: { wrap } });
+  isAway = true;
+  await refuses(t, addAsset({ object_key: 'a.mp4' }), '503 store_unavailable');
+  isAway = false;
+  const again = await addAsset({ object_key: 'a.mp4' });
+  t.is(again.status, 201, again.text);
 });

@@ -296,3 +296,39 @@ test('An import of known objects costs one call that returns their assets', asyn
   t.is(reasons.get(String(asset?.object_key)), 'being_deleted');
   t.is(skipped.filter(({ reason }) => reason === 'already_an_asset').length, 199);
 });
+
+test('An import of known objects with encoded keys asks the bucket for its list only', async (t) => {
+  let heads = 0;
+  const text = encodeURIComponent('河.webp');
+  const page = `<ListBucketResult><IsTruncated>false</IsTruncated><EncodingType>url</EncodingType><Contents><Key>${text}</Key><Size>5</Size><ETag>"a-tag"</ETag></Contents></ListBucketResult>`;
+  const http: OutgoingHttp = ({ method }) => {
+    const isHead = method === 'HEAD';
+    if (isHead) heads += 1;
+    const headers = isHead ? { 'content-length': '5', etag: '"a-tag"' } : {};
+    return Promise.resolve({ status: 200, headers, body: Buffer.from(isHead ? '' : page) });
+  };
+  const deps = { http, now: () => new Date('2026-11-23T03:00:00Z') };
+  const buckets = { listObjects: makeListObjects(deps), headObject: makeHeadObject(deps) };
+  const { ask } = await start(t, buckets);
+  const first = (await ask()).json as Imported;
+  t.deepEqual(
+    first.added.map(({ object_key }) => object_key),
+    ['河.webp'],
+  );
+  heads = 0;
+  const again = (await ask()).json as Imported;
+  t.deepEqual(again.skipped, [{ object_key: '河.webp', reason: 'already_an_asset' }]);
+  t.is(heads, 0);
+});
+
+test('An import names a storage of another project as one that does not exist', async (t) => {
+  const { at, storage_id, send, signUp, makeProject, post } = await start(t, {});
+  const other = await signUp('other');
+  const foreign = `/api/v1/projects/${await makeProject(other)}`;
+  const asked = async (id: string) =>
+    (await post(`${foreign}/assets/import`, { storage_id: id }, other)).json;
+  const unknown = await asked('019b7d00-0000-7000-8000-000000000001');
+  t.deepEqual(await asked(storage_id), unknown);
+  t.is((await send('POST', `${at}/storages/${storage_id}/disable`, {})).status, 200);
+  t.deepEqual(await asked(storage_id), unknown);
+});

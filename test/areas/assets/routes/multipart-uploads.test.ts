@@ -279,3 +279,37 @@ test('An upload is aborted at the bucket, and a bucket that is away changes noth
   t.is(sent.at(-1), 'DELETE /videos/rhine-16777216.mp4');
   await refused('GET', `${asset}/uploads/${id}?limit=1001`, '400 invalid_request');
 });
+
+test('A file of another size continues no upload of the file before it', async (t) => {
+  const { add, page, put, send, sent, sizes } = await given(t);
+  const asset = await add(40 * mebibyte);
+  const before = await page('POST', `${asset}/uploads`);
+  put(before.parts[0]?.url, 1);
+  put(before.parts[1]?.url, 1);
+  // The person exports the film again, and describes the new file.
+  t.is((await send('PATCH', asset, { size: 24 * mebibyte })).status, 200);
+  sizes.set('/videos/rhine-41943040.mp4', 24 * mebibyte);
+  const old = `${asset}/uploads/${before.id}`;
+  t.is((await send('GET', old)).status, 404);
+  t.is((await send('POST', `${old}/complete`, {})).status, 404);
+  const upload = await page('POST', `${asset}/uploads`);
+  t.not(upload.id, before.id);
+  t.deepEqual(pluck(upload.parts, 'size'), [partSize, 8 * mebibyte]);
+  t.true(upload.parts.every(({ url }) => url !== null));
+  t.true(
+    sent.some((request) => request.startsWith('DELETE ')),
+    'the bucket deletes the parts',
+  );
+  put(upload.parts[0]?.url, 1);
+  put(upload.parts[1]?.url, 2);
+  const completed = await send('POST', `${asset}/uploads/${upload.id}/complete`, {});
+  t.like(completed.json, { upload: 'complete', size: 24 * mebibyte });
+});
+
+test('A file that becomes larger gets parts that suffice', async (t) => {
+  const { add, page, send } = await given(t);
+  const asset = await add(40 * mebibyte);
+  await page('POST', `${asset}/uploads`);
+  t.is((await send('PATCH', asset, { size: 2 ** 40 })).status, 200);
+  t.true((await page('POST', `${asset}/uploads`)).part_count <= 10_000);
+});

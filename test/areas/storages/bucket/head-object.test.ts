@@ -145,3 +145,16 @@ test('A bucket that cannot be reached is asked once', async (t) => {
     message: 'the process ends',
   });
 });
+
+test('The headers of the reply about an empty range say nothing about the object', async (t) => {
+  const refusal = { 'content-range': 'bytes */0', 'content-type': 'application/xml', etag: '"of the error"' };
+  const { answer } = await head({ status: 403 }, {}, { status: 416, headers: refusal });
+  t.deepEqual(answer, found({ ...none, size: 0 }, 'range'));
+});
+
+test('A time that RFC 3339 cannot write is none', async (t) => {
+  for (const date of ['Sat, 01 Jan 20000 00:00:00 GMT', 'no time']) {
+    const { answer } = await head({ headers: { ...headers, 'last-modified': date } });
+    t.like(answer, { kind: 'found', modified_at: null });
+  }
+});

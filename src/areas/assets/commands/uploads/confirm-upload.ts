@@ -100,8 +100,12 @@ export function makeCheckUploads(
       return state.status === 'existing' && state.expected?.check_at === event.data.check_at;
     },
     perform: check,
-    run: (id, context, { data: { attempt } }, answer: CheckResult) =>
-      handler.handle(assetAggregate.at(id), { type: 'EndCheck', attempt, answer, now: clock.now() }, context),
+    run: (id, context, { data: { check_at } }, answer: CheckResult) =>
+      handler.handle(
+        assetAggregate.at(id),
+        { type: 'EndCheck', check_at, answer, now: clock.now() },
+        context,
+      ),
   });
 
   async function check(event: ReactionEvent<AssetUploadExpected>, signal: AbortSignal): Promise<CheckResult> {

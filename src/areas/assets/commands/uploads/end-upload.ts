@@ -5,6 +5,7 @@ import {
   type ExistingAsset,
   assetAggregate,
   existingAsset,
+  multipartOfFile,
   openMultipart,
 } from '../../domain/asset/asset.js';
 import {
@@ -57,7 +58,7 @@ export function makeCompleteUpload(
     const target = assetAggregate.at(assetId);
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
-    const open = openMultipart(state);
+    const open = multipartOfFile(asset);
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const opened = await openAssetStorage(asset);
     const joined = await join(opened, asset, open, async () => {
@@ -184,7 +185,8 @@ export function makeAbortUploads(
     perform: async (event, signal) => {
       const { state } = await handler.load(assetAggregate, streamIdOf(event));
       const open = openMultipart(state);
-      if (open === null) return 'aborted';
+      // It may have ended since, and the next one may have begun.
+      if (open?.upload_id !== event.data.upload_id) return 'aborted';
       // The storage may be disabled or deleted.
       const unusable = whenRejected<AssetRejection>('asset_storage_unusable')(() => null);
       return (await abortAtBucket(open, signal).catch(unusable)) === 'aborted' ? 'aborted' : 'put_off';

@@ -73,8 +73,11 @@ export function makeIssueUploadUrl(
 function uploadOf(asset: ExistingAsset, kind: string, language: string | undefined) {
   const file = kind === originalKind ? asset : renditionOf(asset, kind, language);
   const { object_key, media_type, size } = file;
-  if (size > uploadSizeMax)
-    rejectAsset('upload_too_large', 'one request stores 5 GiB at most; upload the file in parts (uploads)');
+  if (size > uploadSizeMax) {
+    const instead =
+      file === asset ? 'upload the file in parts (uploads)' : 'upload the rendition by other means';
+    rejectAsset('upload_too_large', `one request stores 5 GiB at most; ${instead}`);
+  }
   return { object_key, headers: { 'content-type': media_type, 'content-length': String(size) } };
 }
 

@@ -6,6 +6,7 @@ import {
   type ExistingAsset,
   assetAggregate,
   existingAsset,
+  multipartOfFile,
   openMultipart,
 } from '../../domain/asset/asset.js';
 import {
@@ -87,7 +88,7 @@ function makeUploadPage(
 /** Returns where the bucket keeps the open upload. */
 export function targetOf(
   { urls, storage }: OpenedStorage,
-  { object_key, bucket_upload_id: bucketUploadId }: OpenMultipart,
+  { object_key, bucket_upload_id: bucketUploadId }: Pick<OpenMultipart, 'object_key' | 'bucket_upload_id'>,
 ): MultipartTarget & { readonly bucketUploadId: string } {
   return { urls, key: wholeKey(storage.configuration.base_path, object_key), bucketUploadId };
 }
@@ -117,7 +118,7 @@ export function makeListUploadParts(deps: Parts) {
   return async ({ projectId, assetId, uploadId, ...page }: UploadAddress & PartsPage) => {
     const { state } = await handler.load(assetAggregate, assetId);
     const asset = existingAsset(state, projectId);
-    const open = openMultipart(state);
+    const open = multipartOfFile(asset);
     if (open?.upload_id !== uploadId) return uploadNotFound();
     const opened = await openAssetStorage(asset);
     await capacity.refuseUploadBeyond(projectId);
@@ -129,8 +130,8 @@ export function makeListUploadParts(deps: Parts) {
 export function makeIsUploadOpen({ handler }: Pick<Parts, 'handler'>) {
   return async ({ projectId, assetId, uploadId }: UploadAddress): Promise<boolean> => {
     const { state } = await handler.load(assetAggregate, assetId);
-    const isOfProject = state.status === 'existing' && state.project_id === projectId;
-    return isOfProject && openMultipart(state)?.upload_id === uploadId;
+    if (state.status !== 'existing' || state.project_id !== projectId) return false;
+    return multipartOfFile(state)?.upload_id === uploadId;
   };
 }
 
@@ -163,9 +164,13 @@ export function makeStartUpload(deps: Parts) {
     await capacity.refuseUploadBeyond(projectId);
     const already = openMultipart(state);
     if (already !== null) {
-      const found = await pageOfOpen(deps, opened, { asset, open: already, page });
+      const isOfFile = multipartOfFile(asset) !== null;
+      const found = isOfFile ? await pageOfOpen(deps, opened, { asset, open: already, page }) : null;
       if (found !== null) return found;
-      const end = { type: 'EndMultipart', uploadId: already.upload_id, outcome: 'lost' } as const;
+      const aborted = isOfFile ? 'done' : await multipart.abort(targetOf(opened, already));
+      if (aborted !== 'done' && aborted.failure !== 'missing') return rejectFailure(aborted.failure);
+      const outcome = isOfFile ? 'lost' : 'aborted';
+      const end = { type: 'EndMultipart', uploadId: already.upload_id, outcome } as const;
       await handler.handle(target, end, stepContext(context, 'lost'));
     }
     const upload = await openAtBucket(opened, asset, derivedId(context, 'upload'));
@@ -174,7 +179,7 @@ export function makeStartUpload(deps: Parts) {
     if (open !== null && open.bucket_upload_id === upload.bucket_upload_id)
       return makeUploadPage(opened, { asset, open }, [], { ...page, now: clock.now() });
     // Another request was faster, or the asset is removed. The bucket keeps no part of this one, so a failure is harmless.
-    await multipart.abort(targetOf(opened, { ...upload, attempt: 1 }));
+    await multipart.abort(targetOf(opened, upload));
     if (open === null) return uploadNotFound();
     return (await pageOfOpen(deps, opened, { asset, open, page })) ?? uploadNotFound();
   };
@@ -183,7 +188,7 @@ export function makeStartUpload(deps: Parts) {
     { urls, storage }: OpenedStorage,
     asset: ExistingAsset,
     upload_id: string,
-  ): Promise<Omit<OpenMultipart, 'attempt'>> {
+  ): Promise<Omit<OpenMultipart, 'attempt' | 'file_size'>> {
     const { object_key, storage_id, media_type: mediaType, size } = asset;
     const replaces = replacedBy(await askBucket(asset));
     const key = wholeKey(storage.configuration.base_path, object_key);

@@ -72,10 +72,10 @@ export type AssetCommand =
   | { readonly type: 'ExpectUpload'; readonly projectId: string; readonly now: Date }
   | RecordAnswer
   | MultipartCommand
-  /** A check that was due ended. A bucket that did not answer has no `answer`. */
+  /** The check of that time ended. A bucket that did not answer has no `answer`. */
   | {
       readonly type: 'EndCheck';
-      readonly attempt: number;
+      readonly check_at: string;
       readonly answer: Pick<RecordAnswer, 'seen'> | null;
       readonly now: Date;
     };
@@ -109,9 +109,9 @@ function evolve(state: AssetState, event: Evolving<AssetEvent>): AssetState {
   if (isDeletionEvent(event))
     return state.status === 'removed' ? { ...state, deletion: applyDeletion(state.deletion, event) } : state;
   if (isMultipartEvent(event)) {
-    return state.status === 'absent'
-      ? state
-      : { ...state, multipart: applyMultipart(state.multipart, event) };
+    if (state.status === 'absent') return state;
+    const fileSize = state.status === 'existing' ? state.size : 0;
+    return { ...state, multipart: applyMultipart(state.multipart, event, fileSize) };
   }
   if (state.status !== 'existing') return state;
   if (isUploadEvent(event)) return evolveUpload(state, event);
@@ -152,6 +152,14 @@ export function openMultipart(state: AssetState): OpenMultipart | null {
   return state.status === 'absent' ? null : state.multipart;
 }
 
+/**
+ * Returns the open upload of the file that the asset describes. One that began for another size has parts of another file, and
+ * goes on no more.
+ */
+export function multipartOfFile({ multipart, size }: ExistingAsset): OpenMultipart | null {
+  return multipart?.file_size === size ? multipart : null;
+}
+
 /** The commands of a project's members on an asset. */
 type MemberCommand = Extract<
   AssetCommand,
@@ -164,11 +172,13 @@ const forMember = narrowed<MemberCommand, AssetState, ExistingAsset, AssetEvent>
     PutRendition: ({ rendition }, asset) => putRendition(asset, rendition),
     RemoveRendition: (command, asset) => removeRendition(asset, command),
     Remove: ({ deleteFrom }, asset) => removeAsset(asset, deleteFrom),
-    // A first check that is still ahead serves this URL too, so an asset gets one such event a minute at most.
+    // A first check that is still ahead serves this URL too, so an asset gets one such event a minute at most. One that is
+    // further ahead than a new one was set while a clock was ahead.
     ExpectUpload: ({ now }, { expected }) => {
-      if (expected?.attempt === 1 && new Date(expected.check_at) > now) return [];
       const data = checkAfter(0, now);
-      return data === null ? [] : [{ type: 'AssetUploadExpected', data }];
+      if (data === null) return [];
+      const isAhead = expected?.attempt === 1 && new Date(expected.check_at) > now;
+      return isAhead && expected.check_at <= data.check_at ? [] : [{ type: 'AssetUploadExpected', data }];
     },
     RecordAnswer: ({ seen, sha256 }, asset) => {
       const event = eventOfAnswer(asset, seen, sha256);
@@ -189,12 +199,12 @@ const decide = decideBy<AssetCommand, AssetState, AssetEvent>({
   EndMultipart: (command, state) => decideMultipart(command, openMultipart(state)),
   PutOffAbort: (command, state) => decideMultipart(command, openMultipart(state)),
   /** Records the answer. Without a changed object, the service asks again later, until it asked often enough. */
-  EndCheck: ({ attempt, answer, now }, asset) => {
+  EndCheck: ({ check_at, answer, now }, asset) => {
     // A newer URL, or the client's own request, made this check superfluous.
-    if (asset.status !== 'existing' || asset.expected?.attempt !== attempt) return [];
+    if (asset.status !== 'existing' || asset.expected?.check_at !== check_at) return [];
     const event = answer === null ? null : eventOfAnswer(asset, answer.seen, null);
     if (event !== null && event.type !== 'AssetUploadMissing') return [event];
-    const next = checkAfter(attempt, now);
+    const next = checkAfter(asset.expected.attempt, now);
     return [
       ...(event === null ? [] : [event]),
       next === null

@@ -7,9 +7,9 @@ type Started = Extract<AssetEvent, { type: 'AssetMultipartStarted' }>['data'];
 
 /**
  * An upload in parts that the bucket still holds open (src/areas/assets/README.md#multipart-uploads). `attempt`: 1 for the first attempt
- * to abort it.
+ * to abort it. `file_size`: that of the file which it began for.
  */
-export type OpenMultipart = Started & { readonly attempt: number };
+export type OpenMultipart = Started & { readonly attempt: number; readonly file_size: number };
 
 /** What tells an object apart; null where the bucket named none. */
 export type ReplacedObject = NonNullable<Started['replaces']>;
@@ -74,14 +74,15 @@ export const decideMultipart = decideBy<MultipartCommand, OpenMultipart | null, 
   PutOffAbort: (command, open) => putOffAbort(open, command),
 });
 
-/** Folds an event of an asset, or of a removed asset, into its open upload. */
+/** Folds an event of an asset, or of a removed asset, into its open upload. @param fileSize of the asset; 0 of a removed one */
 export function applyMultipart(
   open: OpenMultipart | null,
   event: Extract<AssetEvent, { type: `AssetMultipart${string}` }>,
+  fileSize: number,
 ): OpenMultipart | null {
   switch (event.type) {
     case 'AssetMultipartStarted':
-      return { ...event.data, attempt: 1 };
+      return { ...event.data, attempt: 1, file_size: fileSize };
     case 'AssetMultipartAbortPutOff':
       return open === null ? null : { ...open, ...event.data };
     case 'AssetMultipartEnded':

@@ -46,7 +46,8 @@ async function answerOf(reply: OutgoingReply): Promise<DeleteAnswer> {
   if (status >= 200 && status < 300) return 'deleted';
   const error = await readStorageError(reply.body);
   const providerCode = error?.code ?? null;
-  if (status === 404 && (providerCode === null || providerCode === 'NoSuchKey')) return 'deleted';
+  // The page of a proxy says nothing about the object.
+  if (status === 404 && (providerCode === 'NoSuchKey' || reply.body.length === 0)) return 'deleted';
   const { code: cause } = await failureOfReply('delete', reply, error);
   return { cause, providerCode, isAnswered: status < 500 };
 }

@@ -119,15 +119,22 @@ const textMax = 255;
 function answerOf(reply: OutgoingReply): HeadAnswer {
   const { status } = reply;
   if (status === 404) return { kind: 'missing' };
-  const object = objectOf(reply, sizeIn(reply));
-  if (object !== null) return foundBy('range', reply, object);
+  // The other headers of a 416 are of its error document.
+  const described = status === 416 ? { ...reply, headers: {} } : reply;
+  const object = objectOf(described, sizeIn(reply));
+  if (object !== null) return foundBy('range', described, object);
   return { kind: status < 300 || status === 416 || status === 429 || status >= 500 ? 'away' : 'refused' };
 }
 
 function foundBy(by: 'head' | 'range', { headers }: OutgoingReply, object: HeadedObject): HeadAnswer {
-  const modified = new Date(headers['last-modified'] ?? '');
-  const modified_at = Number.isNaN(modified.getTime()) ? null : modified.toISOString();
-  return { kind: 'found', object, modified_at, by };
+  return { kind: 'found', object, modified_at: instantOf(headers['last-modified']), by };
+}
+
+/** Returns null for a text without a time, and for a year that RFC 3339 cannot write. */
+function instantOf(text = ''): string | null {
+  const time = new Date(text);
+  const instant = Number.isNaN(time.getTime()) ? '' : time.toISOString();
+  return /^\d{4}-/.test(instant) ? instant : null;
 }
 
 /** Returns the size of the whole object by the reply to a request of its first byte (RFC 9110, section 14.4). */
