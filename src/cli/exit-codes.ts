@@ -1,4 +1,4 @@
-import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable, UndecodableEvent } from '../event-sourcing/ports/errors.js';
 import { type Config, ConfigProblem } from '../config/config.js';
 import { FolderProblem } from '../areas/audit/signing/checkpoint-folder.js';
 import { ExportProblem } from '../areas/audit/history/export.js';
@@ -34,8 +34,15 @@ export function isExplained(error: unknown): error is Error {
     error instanceof ExportProblem ||
     error instanceof ReplayProblem ||
     error instanceof StoreUnavailable ||
-    error instanceof StoreDamaged
+    error instanceof StoreDamaged ||
+    error instanceof UndecodableEvent ||
+    isFileFailure(error)
   );
+}
+
+/** The system names the path and what it refused, for example "EACCES: permission denied, mkdir '/backups'". */
+function isFileFailure(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
 /**

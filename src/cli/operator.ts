@@ -6,7 +6,7 @@ import {
   type OperatorReply,
   type OperatorRequest,
 } from '../operating/socket/client.js';
-import { connectWithin, controlSocketPath } from '../operating/socket/listen.js';
+import { connectWithin, controlSocketPath, pathBytesMax } from '../operating/socket/listen.js';
 import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
 import { requireData } from './exit-codes.js';
 
@@ -21,17 +21,23 @@ interface Opened {
 }
 
 /**
- * Calls the work with a function that asks the running service, or opens the stores here at the first request.
+ * Calls the work with a function that asks the running service, or opens the stores here at the first request. A service
+ * that has answered and then ends may start again at once, so it finds its directory free.
  * @throws ConfigProblem where the data directory has no stores; StoreUnavailable, StoreDamaged, KeyProblem
  */
 export async function withOperator(config: Config, work: (ask: Ask) => Promise<void>): Promise<void> {
   const opened: Opened[] = [];
+  let isServed = false;
   try {
     await work(async (request, answerMsMax) => {
       const [here] = opened;
       if (here !== undefined) return here.ask(request);
       const reply = await askService(config, request, answerMsMax);
-      if (reply !== null) return reply;
+      if (reply !== null) {
+        isServed = true;
+        return reply;
+      }
+      if (isServed) throw new StoreUnavailable('the service has ended; run the command again when it runs');
       requireData(config);
       const made = await openHere(config);
       opened.push(made);
@@ -49,6 +55,11 @@ async function askService(
   answerMsMax = usualMs,
 ): Promise<OperatorReply | null> {
   const path = controlSocketPath(dataDirectory);
+  if (Buffer.byteLength(path) > pathBytesMax) {
+    throw new ConfigProblem(
+      `the path of the control socket is too long: ${path}; run the command in ${dataDirectory}, or choose a shorter DATA_DIR`,
+    );
+  }
   try {
     return await callOperator(() => connect(path), request, answerMsMax);
   } catch (error) {

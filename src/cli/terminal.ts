@@ -1,5 +1,6 @@
 import { isList } from '../event-sourcing/ports/domain-event.js';
 import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { OperatorReply } from '../operating/socket/client.js';
 
@@ -38,19 +39,25 @@ export function makeProgressBar(
  * Asks at the terminal before a change that cannot be undone. Returns null where the answer is yes. Without a terminal it
  * refuses, and names `--yes`.
  */
-export async function unlessConfirmed(texts: {
-  readonly question: string;
-  /** What the change does, for the refusal: the end of the sentence "this …". */
-  readonly does: string;
-  /** What the refusal says after another answer, for example "nothing was erased". */
-  readonly nothing: string;
-}): Promise<OperatorReply | null> {
-  if (!process.stdin.isTTY) {
+export async function unlessConfirmed(
+  texts: {
+    readonly question: string;
+    /** What the change does, for the refusal: the end of the sentence "this …". */
+    readonly does: string;
+    /** What the refusal says after another answer, for example "nothing was erased". */
+    readonly nothing: string;
+  },
+  input: NodeJS.ReadableStream & { readonly isTTY?: boolean } = process.stdin,
+): Promise<OperatorReply | null> {
+  if (input.isTTY !== true) {
     return { ok: false, code: 'invalid_request', message: `this ${texts.does}; confirm it by --yes` };
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input, output: process.stderr });
   try {
-    const answer = await terminal.question(`${texts.question} Type yes: `);
+    // Ctrl+C, Ctrl+D and the end of the input are another answer.
+    const closed = once(terminal, 'close').then(() => '');
+    const asked = terminal.question(`${texts.question} Type yes: `).catch(() => '');
+    const answer = await Promise.race([asked, closed]);
     const isYes = answer.trim().toLowerCase() === 'yes';
     return isYes ? null : { ok: false, code: 'not_confirmed', message: texts.nothing };
   } finally {

@@ -66,8 +66,12 @@ export function readSecret(environment: Environment, name: string): string | und
 /** Returns whether a file exists and every user of the machine may read it. */
 export function isReadableByAll(file: string | undefined): boolean {
   if (file === undefined) return false;
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found !== undefined && (found.mode & 0o004) !== 0;
+  try {
+    return (statSync(file).mode & 0o004) !== 0;
+  } catch {
+    // The reader of the file says why it cannot be read.
+    return false;
+  }
 }
 
 /** Returns what is wrong with the variables, one sentence each, without their values. */

@@ -334,6 +334,15 @@ test('A connection string in a file also keeps mails out of the log', (t) => {
   });
 });
 
+test('Every spelling of PUBLIC_URL gives the same origin', (t) => {
+  for (const spelling of [
+    'HTTPS://API.example.org',
+    'https://api.example.org ',
+    'https://api.example.org:443/?#',
+  ])
+    t.is(readConfig({ PUBLIC_URL: spelling }).publicUrl, 'https://api.example.org', spelling);
+});
+
 test('A share is opened by the page, or by a URL that names the token once and not in its host', (t) => {
   const templateOf = (text: string) => readConfig({ SHARE_URL_TEMPLATE: text }).shareUrlTemplate;
   t.is(

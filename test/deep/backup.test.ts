@@ -18,6 +18,7 @@ import { StoreDamaged } from '../../src/event-sourcing/ports/errors.js';
 import { backUp } from '../../src/operating/backup/backup.js';
 import { restoreBackup } from '../../src/operating/backup/restore.js';
 import { KeyProblem } from '../../src/keys/sealing/errors.js';
+import { loadKeys } from '../../src/keys/rings/key-rings.js';
 import { canaryRecord } from '../../src/keys/rings/key-canaries.js';
 import { lockDirectory } from '../../src/stores/embedded/files/directory-lock.js';
 import { keyEnvironment, runCli } from '../support/servers/service-process.js';
@@ -191,6 +192,23 @@ test('With servers the backup refuses and names the document', async (t) => {
   await t.throwsAsync(backUp(config, '/nowhere', { now: new Date(), onShare: () => undefined }), {
     message: /docs\/backup\.md#backup/,
   });
+});
+
+test('The comparison names an event that this release cannot read, and goes on', async (t) => {
+  const directory = join(givenDirectory(t), 'data');
+  await restoreInto(directory, smallBackup);
+  const stores = await openStores(directory);
+  t.teardown(() => stores.close());
+  const id = '01a2270a-bc67-70c6-b90d-4aaf8e2113fd';
+  const metadata = { actor: 'operator', command_id: id, correlation_id: id, causation_id: id, time: '' };
+  await stores.eventStore.append(`order-${id}`, 'no-stream', [
+    { id, type: 'OrderFramed', data: {}, metadata },
+  ]);
+  const keys = loadKeys({ settings: {}, keyFile: join(directory, 'keys.json') });
+  const { problems, data_keys } = await compareStores(stores, keys);
+  t.deepEqual(data_keys, { needed: 1, found: 1 });
+  t.is(problems.length, 1);
+  t.regex(problems[0] ?? '', /1 events that this release cannot read, for example revision 0 of order-/);
 });
 
 test('The comparison finds a state that lacks data keys, belongs to another log, and has other keys', async (t) => {

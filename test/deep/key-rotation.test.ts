@@ -26,6 +26,25 @@ import { newestIssue } from '../support/examples/login-code.js';
 const password = 'Correct-Horse-7';
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
+test('A mailed code whose key was retired by force is refused as a wrong one', async (t) => {
+  const { services, url } = await givenInProcess(t, { environment: { SMTP_URL: 'smtp://127.0.0.1:1' } });
+  const client = makeServiceClient(url);
+  const email = 'ada@example.org';
+  await client.register(email, password);
+  const email_digest = services.digests.email(email);
+  await client.post('/api/v1/auth/email-code/send', { email });
+  await eventually('a code is issued', async () => {
+    const { state } = await services.handler.load(loginCodeAggregate, email_digest);
+    return newestIssue({ ...state, strong: [] }) !== null;
+  });
+  const kid = services.keyRings.code.active().kid;
+  const next = textOf(await operateOn(services, 'keys add', { ring: 'code' }), 'kid');
+  await operateOn(services, 'keys promote', { ring: 'code', kid: next, now: true });
+  await operateOn(services, 'keys retire', { ring: 'code', kid, force: true });
+  const reply = await client.post('/api/v1/auth/email-code/login', { email, code: '123456' });
+  t.is(reply.status, 401, reply.text);
+});
+
 test('The rotation of every ring signs no user out and loses no sealed value', async (t) => {
   // Given signed-in users, one of whom lost the reply to her last refresh
   const directory = givenDirectory(t);

@@ -70,8 +70,14 @@ for (const file of manifests) {
       ...(Object.fromEntries(settings) as Record<string, string>),
     });
     t.deepEqual(config.misspelt, []);
+    // The group may write to a volume of fsGroup, and the service refuses a data directory that others may write.
+    t.regex(config.dataDirectory, /^\/data\/./);
   });
 }
+
+test('A second start on the volume opens no file in it to the group', (t) => {
+  t.regex(read('deploy/kubernetes/one-process.yaml'), /^ +fsGroupChangePolicy: OnRootMismatch$/m);
+});
 
 const validator = spawnSync('kubernetes-validate', ['--version']).status === 0 ? test : test.skip;
 

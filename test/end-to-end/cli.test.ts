@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { asObject, textOf } from '../support/clients/service-client.js';
@@ -22,6 +22,24 @@ test('A command without a data directory fails with a sentence and makes none', 
   t.regex(onEmpty.stderr, /the data directory \S+empty has no events\.db and no state\.db; set DATA_DIR/);
   t.false(existsSync(missing));
   t.deepEqual(readdirSync(empty), []);
+});
+
+test('A KEYS_FILE whose path the system refuses ends a command with a sentence', async (t) => {
+  const data = givenDirectory(t);
+  const loop = join(data, 'loop');
+  symlinkSync(loop, loop);
+  for (const name of ['events.db', 'state.db']) writeFileSync(join(data, name), '');
+  const environment = { MONGODB_URL: 'mongodb://127.0.0.1:1/stowage', KEYS_FILE: loop };
+  const { code, stderr } = await runCli(data, ['user', 'list'], environment);
+  t.is(code, 1, stderr);
+  t.regex(stderr, /^stowage: \S+loop cannot be read \(ELOOP\); make it readable for this user$/m);
+});
+
+test('A path too long for the control socket is named, and is no failure to try again', async (t) => {
+  const data = join(givenDirectory(t), 'a'.repeat(120));
+  const { code, stderr } = await runCli(data, ['user', 'list']);
+  t.is(code, 1, stderr);
+  t.regex(stderr, /the path of the control socket is too long: .*choose a shorter DATA_DIR/);
 });
 
 test('Commands print text, and with --json JSON; a refusal ends with 1 and a malformed value with 2', async (t) => {

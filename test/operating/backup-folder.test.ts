@@ -1,4 +1,6 @@
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import fs, { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -115,6 +117,11 @@ test('A folder that cannot be filled leaves nothing, and a failure of the disk i
     }),
     { instanceOf: StoreUnavailable, message: /copy cannot be written \(ENOENT\)/ },
   );
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  await t.throwsAsync(
+    fillFolder(target, () => Promise.reject(full)),
+    { instanceOf: StoreUnavailable, message: /copy cannot be written \(SQLITE_FULL\)/ },
+  );
   t.deepEqual(readdirSync(parent), []);
   // One that is filled has its name
   await fillFolder(target, (partial) => {
@@ -123,3 +130,16 @@ test('A folder that cannot be filled leaves nothing, and a failure of the disk i
   });
   t.deepEqual(readdirSync(target), ['file']);
 });
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`A process that ${signal} ends while it fills a folder leaves no copy of keys`, async (t) => {
+    const parent = givenDirectory(t);
+    const child = fork(new URL('./interrupted-fill.js', import.meta.url), [join(parent, 'copy')]);
+    await once(child, 'message');
+    t.is(readdirSync(parent).length, 1);
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    t.deepEqual(await ended, [null, signal]);
+    t.deepEqual(readdirSync(parent), []);
+  });
+}

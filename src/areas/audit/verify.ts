@@ -285,7 +285,7 @@ async function readArguments(args: readonly string[]) {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const file = (path: string): string => readFileSync(path, 'utf8');
   const witnesses = values.witness === undefined ? [] : readVkeys(file(values.witness), 4);
-  const quorum = Number(values.quorum ?? witnesses.length);
+  const quorum = /^[1-9]\d*$/.test(values.quorum ?? '1') ? Number(values.quorum ?? witnesses.length) : NaN;
   if (positionals.length !== 1 || !values.key || !(quorum <= witnesses.length)) throw new Error(usage);
   const keys = readVkeys(file(values.key), 1);
   const token = values.token && /[!-~]+/.exec(file(values.token))?.[0];

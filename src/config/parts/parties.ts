@@ -113,7 +113,8 @@ export function publicUrlOf({
   HOST,
   PORT,
 }: Pick<Addresses, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
-  return (PUBLIC_URL ?? `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`).replace(/\/$/, '');
+  if (PUBLIC_URL !== undefined) return new URL(PUBLIC_URL).origin;
+  return `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
 /** Returns the address that opens a share, with `{token}` in place of its token. */

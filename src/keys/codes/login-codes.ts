@@ -74,11 +74,13 @@ function makeCodes(keys: Keyring, purpose: string, form: CodeForm) {
     active: () => keys.active().kid,
     /** @throws KeyMissing */
     codeFor,
-    /** Returns whether the typed text is the code. It runs in constant time. @throws KeyMissing */
+    /** Returns whether the typed text is the code. It runs in constant time. No text is the code of a key that was retired. */
     matches: (issue: CodeIssue, typed: string) => {
-      const expected = Buffer.from(codeFor(issue).replaceAll('-', ''));
+      const isKnown = keys.find(issue.kid) !== undefined;
+      const { kid } = isKnown ? issue : keys.active();
+      const expected = Buffer.from(codeFor({ ...issue, kid }).replaceAll('-', ''));
       const code = form.parse(typed);
-      return code !== null && timingSafeEqual(expected, Buffer.from(code));
+      return code !== null && timingSafeEqual(expected, Buffer.from(code)) && isKnown;
     },
   };
 

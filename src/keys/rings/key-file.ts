@@ -11,6 +11,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  type Stats,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -30,11 +31,11 @@ export function readKeyFile(path: string): KeyFile | null {
   try {
     const descriptor = openSync(path, 'r');
     try {
-      // Checks the opened file, because the path may name another file a moment later. Windows has no such modes.
-      const mode = fstatSync(descriptor).mode & 0o777;
-      if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      // Checks the opened file, because the path may name another file a moment later.
+      const found = fstatSync(descriptor);
+      if (isOpenToOthers(found, process.getuid?.())) {
         throw new KeyProblem(
-          `${path} can be read or changed by others (mode ${mode.toString(8)}); run chmod 600 on it, and replace its keys if others have used this machine`,
+          `${path} can be read or changed by others (mode ${(found.mode & 0o777).toString(8)}); run chmod 600 on it, and replace its keys if others have used this machine`,
         );
       }
       text = readFileSync(descriptor, 'utf8');
@@ -49,6 +50,20 @@ export function readKeyFile(path: string): KeyFile | null {
     });
   }
   return parseKeyFile(text, path);
+}
+
+/**
+ * Returns whether others may read or change a file. Kubernetes gives a file of a secret to root and to the group of the
+ * process, which cannot read it otherwise.
+ * @param user the user of this process; undefined on Windows, which has no such modes
+ */
+export function isOpenToOthers(
+  { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
+  user: number | undefined,
+): boolean {
+  if (user === undefined) return false;
+  const own = uid === 0 && user !== 0 ? 0o740 : 0o700;
+  return (mode & 0o777 & ~own) !== 0;
 }
 
 /**

@@ -16,8 +16,11 @@ import { open } from 'node:fs/promises';
 import { join, dirname, basename } from 'node:path';
 import { z } from 'zod';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { sqliteCode } from '../../stores/embedded/files/failures.js';
 
 export const manifestName = 'manifest.json';
+
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const fileSchema = z.strictObject({
   name: z.string().regex(/^[a-z-]+\.(db|json)$/),
@@ -178,6 +181,14 @@ export async function fillFolder<Made>(
   fill: (partial: string) => Promise<Made>,
 ): Promise<Made> {
   const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
+  // A part of a backup holds keys and personal data, and no one would look for it.
+  const remove = (): void => rmSync(partial, { recursive: true, force: true });
+  const end = (signal: NodeJS.Signals): void => {
+    remove();
+    // The listener is gone, so the signal ends the process.
+    process.kill(process.pid, signal);
+  };
+  for (const signal of endingSignals) process.once(signal, end);
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     mkdirSync(partial, { mode: 0o700 });
@@ -186,9 +197,12 @@ export async function fillFolder<Made>(
     syncPath(dirname(target));
     return made;
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    remove();
+    const isOfSystem = error instanceof Error && 'syscall' in error;
+    if (!isOfSystem && !/^SQLITE_(FULL|IOERR|CANTOPEN)/.test(sqliteCode(error) ?? '')) throw error;
     const said = `${target} cannot be written (${codeOf(error)}); check the disk and its rights`;
     throw new StoreUnavailable(said, { cause: error });
+  } finally {
+    for (const signal of endingSignals) process.removeListener(signal, end);
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
-import type { Position } from '../../event-sourcing/ports/domain-event.js';
-import { StoreDamaged } from '../../event-sourcing/ports/errors.js';
+import type { Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
+import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 import { makeDataKeys } from '../../keys/sealing/sealer.js';
 import {
   canaryRecord,
@@ -104,14 +104,9 @@ export async function compareStores(
   const counts = await dataKeys.countByMasterKey();
   problems.push(...unknownMasterKeys(counts, keys).map(({ sentence }) => sentence));
 
-  const { events, needed, missing } = await findMissingDataKeys(stores, head, onShare);
-  if (missing.length > 0) {
-    const some = missing.slice(0, namedMax).join(', ');
-    problems.push(
-      `the state is older than the log: it lacks ${missing.length} data keys that the log needs, for example ${some}; ` +
-        'restore a state that was backed up after the log',
-    );
-  }
+  const found = await findMissingDataKeys(stores, head, onShare);
+  const { events, needed, missing } = found;
+  problems.push(...problemsOf(found));
 
   const collections = await readModelStore.collections();
   const checkpoints = await loadCheckpoints(readModelStore, collections);
@@ -129,13 +124,31 @@ export async function compareStores(
   };
 }
 
+function problemsOf({ missing, undecodable }: Awaited<ReturnType<typeof findMissingDataKeys>>): string[] {
+  const problems: string[] = [];
+  if (undecodable.length > 0) {
+    problems.push(
+      `the log has ${undecodable.length} events that this release cannot read, for example ${undecodable[0]}; ` +
+        'run the command of the release that wrote them',
+    );
+  }
+  if (missing.length > 0) {
+    const some = missing.slice(0, namedMax).join(', ');
+    problems.push(
+      `the state is older than the log: it lacks ${missing.length} data keys that the log needs, for example ${some}; ` +
+        'restore a state that was backed up after the log',
+    );
+  }
+  return problems;
+}
+
 async function findMissingDataKeys(
   { eventStore, stateStore }: Pick<Stores, 'eventStore' | 'stateStore'>,
   head: Position | null,
   onShare: OnShare,
-): Promise<{ readonly events: number; readonly needed: number; readonly missing: readonly string[] }> {
+) {
   const neededBy = makeNeededDataKeys();
-  const missing: string[] = [];
+  const [missing, undecodable]: [string[], string[]] = [[], []];
   let [events, needed] = [0, 0];
   let after: Position | null = null;
   for (let atHead = head === null; !atHead;) {
@@ -145,7 +158,7 @@ async function findMissingDataKeys(
     });
     [after, atHead] = [page.cursor, page.atHead];
     events += page.events.length;
-    const records = page.events.flatMap((event) => neededBy(event).map(dataKeyRecord));
+    const records = page.events.flatMap(recordsOf);
     needed += records.length;
     for (let first = 0; first < records.length; first += readsAtOnce) {
       const found = records.slice(first, first + readsAtOnce).map(async (record) => {
@@ -156,7 +169,17 @@ async function findMissingDataKeys(
     // Positions of EventStoreDB are bytes of its log, and those of embedded stores are counts.
     if (after !== null && head !== null) onShare(shareOf(after, head));
   }
-  return { events, needed, missing };
+  return { events, needed, missing, undecodable };
+
+  function recordsOf(event: StoredEvent): readonly string[] {
+    try {
+      return neededBy(event).map(dataKeyRecord);
+    } catch (error) {
+      if (!(error instanceof UndecodableEvent)) throw error;
+      undecodable.push(`revision ${event.revision} of ${event.stream}`);
+      return [];
+    }
+  }
 }
 
 function shareOf(position: Position, head: Position): number {

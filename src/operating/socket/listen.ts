@@ -5,7 +5,7 @@ import { duplexPair, type Duplex } from 'node:stream';
 
 const closeMsMax = 5_000;
 /** The longest path of a socket: sockaddr_un holds 108 bytes with the closing zero (unix(7)). */
-const pathBytesMax = 107;
+export const pathBytesMax = 107;
 
 /** Returns the shorter of the absolute and the relative path: sockaddr_un holds 108 bytes with the zero (unix(7)). */
 export function controlSocketPath(dataDirectory: string): string {

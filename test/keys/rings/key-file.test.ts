@@ -8,6 +8,7 @@ import { KeyProblem } from '../../../src/keys/sealing/errors.js';
 import { addKey, newKeyFile, promoteKey, retireKey, timesOf } from '../../../src/keys/rings/key-changes.js';
 import {
   changeKeyFile,
+  isOpenToOthers,
   readKeyFile,
   readOrMakeKeyFile,
   removeLeftovers,
@@ -63,6 +64,18 @@ test('A key file that other users may read is refused with a remedy', (t) => {
     const error = t.throws(() => readKeyFile(path), { instanceOf: KeyProblem });
     t.true(error.message.includes(`(mode ${mode.toString(8)}); run chmod 600 on it`));
   }
+});
+
+test('A key file of root that the group of the process may read is taken, as Kubernetes mounts a secret', (t) => {
+  t.false(isOpenToOthers({ uid: 0, mode: 0o100_440 }, 1_000));
+  for (const mode of [0o460, 0o444, 0o441]) t.true(isOpenToOthers({ uid: 0, mode }, 1_000), mode.toString(8));
+  // and a file of this user, or of another one, that the group may read is open to others
+  for (const [uid, user] of [
+    [0, 0],
+    [1_000, 1_000],
+    [1_001, 1_000],
+  ] as const)
+    t.true(isOpenToOthers({ uid, mode: 0o440 }, user));
 });
 
 test('A damaged key file is refused, and no part of it is shown', (t) => {

@@ -1,8 +1,8 @@
 import { codeOf } from '../../../kit/errors.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { type CheckpointText, parseCheckpointText, parseNote } from '../tree/note.js';
 
 /** A folder of signed checkpoints. One that an operator names is best on a medium that the service cannot rewrite. */
@@ -57,13 +57,15 @@ export function checkpointPaths(paths: {
 export function makeCheckpointFolder(at: FolderPath) {
   const { source, path, name } = at;
   const attempt = attemptAt(name);
+  /** By folder: its newest checkpoint, and the time of its last change then. A folder that keeps all holds millions. */
+  const known = new Map<string, { readonly changed: bigint; readonly last: string | undefined }>();
   return {
     source,
     name,
     /** Returns the newest checkpoint of an origin; null when there is none. @throws FolderProblem */
     newest: async (origin: string): Promise<CheckpointText | null> => {
       const folder = folderOf(path, origin);
-      const last = (await attempt(() => listed(folder))).at(-1);
+      const last = await attempt(() => lastIn(folder));
       if (last === undefined) return null;
       const file = join(folder, last);
       const note = parseNote(await attempt(() => readFile(file, 'utf8')));
@@ -79,6 +81,7 @@ export function makeCheckpointFolder(at: FolderPath) {
         await mkdir(folder, { recursive: true });
         const target = join(folder, String(size).padStart(20, '0'));
         if (await exists(target)) return;
+        const before = await lastIn(folder);
         // A crash must leave no part of a checkpoint under its name.
         const temporary = join(folder, `.${randomUUID()}`);
         try {
@@ -94,11 +97,36 @@ export function makeCheckpointFolder(at: FolderPath) {
           // A full disk fails every attempt, and each would leave a file.
           await rm(temporary, { force: true });
         }
-        for (const older of (await listed(folder)).slice(0, -at.newest)) await unlink(join(folder, older));
+        if (at.newest < Infinity)
+          for (const older of (await listed(folder)).slice(0, -at.newest)) await unlink(join(folder, older));
         const directory = await open(folder, 'r');
         await directory.sync().finally(() => directory.close());
+        const added = basename(target);
+        know(folder, await changeOf(folder), before === undefined || added > before ? added : before);
       }),
   };
+
+  /** Returns the name of the newest checkpoint. It lists the folder only when another process has changed it. */
+  async function lastIn(folder: string): Promise<string | undefined> {
+    const changed = await changeOf(folder);
+    const found = known.get(folder);
+    if (found !== undefined && found.changed === changed) return found.last;
+    return know(folder, changed, (await listed(folder)).at(-1));
+  }
+
+  function know(folder: string, changed: bigint, last: string | undefined): string | undefined {
+    known.set(folder, { changed, last });
+    return last;
+  }
+}
+
+/** Returns the time of a folder's last change in nanoseconds; 0 where it does not exist. */
+async function changeOf(folder: string): Promise<bigint> {
+  const found = await stat(folder, { bigint: true }).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  return found?.mtimeNs ?? 0n;
 }
 
 /** Checks at the start that checkpoints can be written. @throws FolderProblem */

@@ -1,4 +1,6 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -63,6 +65,33 @@ for (const [where, source, count] of [
     t.is((await folder.newest(origin))?.size, 12);
   });
 }
+
+test.serial(
+  'A folder that keeps all checkpoints is listed only after a change by another process',
+  async (t) => {
+    const { folder, write, filesOf } = given(t);
+    const { readdir } = promises;
+    let lists = 0;
+    promises.readdir = ((...args: Parameters<typeof readdir>) => {
+      if (args[0] === filesOf()) lists += 1;
+      return readdir(...args);
+    }) as typeof readdir;
+    syncBuiltinESMExports();
+    t.teardown(() => {
+      promises.readdir = readdir;
+      syncBuiltinESMExports();
+    });
+    for (let size = 1; size <= 20; size += 1) {
+      await write(size);
+      t.is((await folder.newest(origin))?.size, size);
+    }
+    t.is(lists, 1);
+    // When another process removes one
+    rmSync(join(filesOf(), '20'.padStart(20, '0')));
+    t.is((await folder.newest(origin))?.size, 19);
+    t.is(lists, 2);
+  },
+);
 
 test('A configured folder takes the place of the one in the data directory, and read keys get no copy', (t) => {
   const places = checkpointPaths({ directory: '/mnt/worm', dataDirectory: '/data', keyFile: null });

@@ -14,6 +14,7 @@ import {
   type ExportFiles,
   givenAuditEvents,
   givenLogKey,
+  givenWitness,
   writeExport,
 } from '../../../support/audit/audit-export.js';
 import { makeSeededRandom } from '../../../support/fakes/clock.js';
@@ -65,6 +66,8 @@ test('A folder with links, devices, folders in place of files and further files 
 test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
   const folder = givenFolder(t);
   const key = join(folder, 'log.vkey');
+  const witness = join(folder, 'witness.vkey');
+  writeFileSync(witness, givenWitness('witness.example/a', 11).vkey);
   const wrong = givenFolder(
     t,
     withFiles(files, { 'events/001.p/44': joinLines(linesOf(files, 'events/001.p/44').slice(1)) }),
@@ -92,6 +95,14 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
     [join(folder, 'gone'), '--key', key],
     [folder, '--key', key, '--quorum', '1'],
     [folder, '--key', key, '--witness', key],
+    ...['', '0', '-1', '0.5'].map((quorum) => [
+      folder,
+      '--key',
+      key,
+      '--witness',
+      witness,
+      `--quorum=${quorum}`,
+    ]),
     [folder, '--key', key, '--kept', key],
     [folder, '--key', key, '--kept', join(folder, 'gone')],
     [folder, '--key', key, '--wrong'],
