@@ -58,6 +58,15 @@ export function definedOf<Fields extends object>(
   return Object.fromEntries(defined) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
 
+/** Returns an object without the fields of these names. */
+export function withoutFields<Fields extends object, Name extends keyof Fields & string>(
+  fields: Fields,
+  names: readonly Name[],
+): Omit<Fields, Name> {
+  const left = Object.entries(fields).filter(([name]) => !names.some((leftOut) => leftOut === name));
+  return Object.fromEntries(left) as Omit<Fields, Name>;
+}
+
 /** Makes the schema of an object without other fields, which the published document names. */
 export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
   return z.strictObject(shape).meta({ id });

@@ -12,6 +12,7 @@ import {
   newStorage,
   type StorageFields,
 } from '../../../src/areas/storages/domain/storage/fold.js';
+import { withoutFields } from '../../../src/validation/fields.js';
 import type { CdnTokenShown, StorageResource } from './resource.js';
 import { describeFailure } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 
@@ -24,10 +25,10 @@ export type StorageDocument = StorageFields &
 
 function evolve(document: StorageDocument | null, event: Recorded<StorageEvent>): StorageDocument | null {
   if (event.type === 'StorageCreated') {
-    const { credentials, credentials_version: _, ...configuration } = event.data;
+    const { provider, credentials } = event.data;
     return {
-      ...configuration,
-      delivery: defaultDelivery(configuration.provider),
+      ...withoutFields(event.data, ['credentials', 'credentials_version']),
+      delivery: defaultDelivery(provider),
       cdn_token: null,
       ...newStorage,
       last_test_at: null,

@@ -74,17 +74,8 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       await reaction.conclude(event, context, undefined);
       return 'settled';
     }
-    const isUnchanged = other !== null && clock.steadyMs() - other.sinceMs >= unchangedMs;
-    const taken = await claims.take(event.id, isUnchanged ? (other?.version ?? null) : null);
-    if ('heldUntilMs' in taken) {
-      if (taken.version !== other?.version) other = { version: taken.version, sinceMs: clock.steadyMs() };
-      // `claimMs` bounds the wait when the holder's clock is ahead. Jitter spreads the processes that wait.
-      const heldMs = Math.min(taken.heldUntilMs - clock.now().getTime(), claimMs) + random() * askAgainMs;
-      // The holder settles most events within a second, long before its claim ends.
-      const askMs = backoff(held, random, retry);
-      held += 1;
-      return again(Math.min(heldMs, askMs));
-    }
+    const taken = await takeClaim();
+    if ('againInMs' in taken) return taken;
     claim = taken;
     failures = Math.max(failures, taken.failures);
     // Asks again: another process may have finished between the first read and the claim.
@@ -93,6 +84,19 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     performed ??= { result: await perform(taken.takenAtMs) };
     await reaction.conclude(event, context, performed.result);
     return 'settled';
+  }
+
+  async function takeClaim(): Promise<Claim | ReturnType<typeof again>> {
+    const isUnchanged = other !== null && clock.steadyMs() - other.sinceMs >= unchangedMs;
+    const taken = await claims.take(event.id, isUnchanged ? (other?.version ?? null) : null);
+    if (!('heldUntilMs' in taken)) return taken;
+    if (taken.version !== other?.version) other = { version: taken.version, sinceMs: clock.steadyMs() };
+    // `claimMs` bounds the wait when the holder's clock is ahead. Jitter spreads the processes that wait.
+    const heldMs = Math.min(taken.heldUntilMs - clock.now().getTime(), claimMs) + random() * askAgainMs;
+    // The holder settles most events within a second, long before its claim ends.
+    const askMs = backoff(held, random, retry);
+    held += 1;
+    return again(Math.min(heldMs, askMs));
   }
 
   async function ask(): Promise<Turn | 'yes'> {
@@ -154,7 +158,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   }
 
   /** Limits the wait to the deadline, which settles the event. */
-  function again(ms: number): Turn {
+  function again(ms: number): { readonly againInMs: number } {
     const leftMs = performed === null ? deadlineMs - clock.now().getTime() : Infinity;
     return { againInMs: Math.max(0, Math.min(ms, leftMs)) };
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutFields } from '../../../../validation/fields.js';
 import { type ChangesBy, changeBy } from '../../../../event-sourcing/ports/events.js';
 import { type CdnTokenSettings, type DeliveryMode, defaultDelivery } from '../delivery/delivery.js';
 import {
@@ -192,9 +193,8 @@ function withoutChanged(
   before: StorageConfiguration,
   after: OtherFields,
 ): StorageCandidate {
-  const left = { ...candidate };
-  for (const field of otherFields) if (before[field] !== after[field]) delete left[field];
-  return left;
+  const changed = otherFields.filter((field) => before[field] !== after[field]);
+  return withoutFields(candidate, changed);
 }
 
 function recorded({ credentialsVersionMax }: ExistingStorage, version: number) {

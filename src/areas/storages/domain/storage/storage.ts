@@ -15,6 +15,7 @@ import {
 import { rejectStorage, storageNotFound } from './rejections.js';
 import type { TestResult } from '../delivery/test-failure.js';
 import { checkEach } from '../../../../validation/field-problems.js';
+import { withoutFields } from '../../../../validation/fields.js';
 import { checkName } from '../../../../validation/text.js';
 import {
   type AllowsHttp,
@@ -167,11 +168,10 @@ function change(
 /** Returns the connection, and the other changes, which wait until it is proven. */
 function candidateOf(
   present: StorageConfiguration,
-  { provider: _, ...wanted }: StorageConfiguration,
+  wanted: StorageConfiguration,
 ): Omit<StorageCandidate, 'credentials'> {
-  const candidate: Omit<StorageCandidate, 'credentials'> = wanted;
-  for (const field of otherFields) if (wanted[field] === present[field]) delete candidate[field];
-  return candidate;
+  const same = otherFields.filter((field) => wanted[field] === present[field]);
+  return withoutFields(wanted, ['provider', ...same]);
 }
 
 /** Returns whether a change takes effect after a test. */
@@ -197,8 +197,9 @@ function adopt(storage: ExistingStorage, candidate: StorageCandidate | null): re
 }
 
 function changed(storage: ExistingStorage, configuration: StorageConfiguration): readonly StorageEvent[] {
-  const { provider: _, ...data } = configuration;
-  return isDeepStrictEqual(configuration, storage.configuration) ? [] : [{ type: 'StorageChanged', data }];
+  return isDeepStrictEqual(configuration, storage.configuration)
+    ? []
+    : [{ type: 'StorageChanged', data: withoutFields(configuration, ['provider']) }];
 }
 
 function requireNoTest({ test }: ExistingStorage): void {
