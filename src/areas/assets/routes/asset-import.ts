@@ -84,7 +84,7 @@ const importedAssets = namedObject('ImportedAssets', {
           'name_not_possible',
         ])
         .describe(
-          '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key.',
+          '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key, or gave no answer about it.',
         ),
     }),
   ),
