@@ -7,8 +7,6 @@ import { makeAbortUploads } from '../../areas/assets/commands/uploads/end-upload
 import { makeCheckUploads } from '../../areas/assets/commands/uploads/confirm-upload.js';
 import { makeDeleteAssetObjects } from '../../areas/assets/commands/delete-objects.js';
 import {
-  acceptChangedInvitations,
-  acceptInvitationsAfterRevert,
   acceptNewInvitations,
   acceptOpenInvitations,
   mailInvitations,
@@ -123,9 +121,7 @@ export function makeReactions(
 
     // Projects
     acceptNewInvitations(commands),
-    acceptChangedInvitations(commands),
     acceptOpenInvitations({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
-    acceptInvitationsAfterRevert({ ...commands, ...readers, projectsShowUpTo: caughtUp(projectsProjection) }),
     commands.forgetEndedInvitations,
     commands.removeErasedMembers,
 

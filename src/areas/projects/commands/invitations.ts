@@ -153,12 +153,12 @@ function notFound(): never {
 }
 
 /**
- * Makes an invited person a member when their account has verified the address (src/areas/projects/README.md#members). An invitation
- * looks for the account in the log. An account that verifies an address looks for invitations in the view, once that
- * has reached the event. So the later of the two finds the other.
+ * Makes an invited person a member when their account has verified the address (src/areas/projects/README.md#members), also where the
+ * invitation waited for consent until it got another role. An invitation looks for the account in the log. An account that verifies an
+ * address, or gets one back, looks for invitations in the view, once that has reached the event. So the later of the two finds the other.
  */
 export const acceptNewInvitations = ({ acceptInvitation }: Pick<Invitations, 'acceptInvitation'>) =>
-  on(projectAggregate, ['MemberInvited'], {
+  on(projectAggregate, ['MemberInvited', 'InvitationRoleChanged'], {
     name: 'accept-new-invitations',
     // `acceptInvitation` itself reads whether an account has verified the address.
     isDue: () => Promise.resolve(true),
@@ -166,48 +166,27 @@ export const acceptNewInvitations = ({ acceptInvitation }: Pick<Invitations, 'ac
       acceptInvitation({ projectId, invitationId: data.invitation_id }, context),
   });
 
-/**
- * Makes the user a member whose invitation waited for consent, and has another role now. The request that changes the role does so too;
- * this reaction does it where the process ended in between.
- */
-export const acceptChangedInvitations = ({ acceptInvitation }: Pick<Invitations, 'acceptInvitation'>) =>
-  on(projectAggregate, ['InvitationRoleChanged'], {
-    name: 'accept-changed-invitations',
-    isDue: () => Promise.resolve(true),
-    run: (projectId, context, { data }) =>
-      acceptInvitation({ projectId, invitationId: data.invitation_id }, context),
-  });
-
-type OpenInvitations = Pick<ProjectDeps, 'members'> &
+/** Accepts the invitations to an address that its user proved, or got back, after them: see `acceptNewInvitations`. */
+export const acceptOpenInvitations = ({
+  acceptInvitation,
+  members,
+  projectsShowUpTo,
+}: Pick<ProjectDeps, 'members'> &
   Pick<Invitations, 'acceptInvitation'> & {
     /** Says whether the view of projects has reached the position. */
     readonly projectsShowUpTo: Shows;
-  };
-
-/** Accepts the invitations of an address that was verified after them: see `acceptNewInvitations`. */
-export const acceptOpenInvitations = (deps: OpenInvitations) =>
-  on(userAggregate, provingAddress, { name: 'accept-open-invitations', ...acceptingOpen(deps) });
-
-/** Accepts the invitations that were sent to an address while its user had another one. */
-export const acceptInvitationsAfterRevert = (deps: OpenInvitations) =>
-  on(userAggregate, ['EmailChangeReverted'], {
-    name: 'accept-invitations-after-revert',
-    ...acceptingOpen(deps),
-  });
-
-function acceptingOpen({ acceptInvitation, members, projectsShowUpTo }: OpenInvitations) {
-  type Event = { readonly data: { readonly email_digest: string } };
-  return {
+  }) =>
+  on(userAggregate, [...provingAddress, 'EmailChangeReverted'], {
+    name: 'accept-open-invitations',
     isDue: onceShown(projectsShowUpTo),
-    run: async (_: string, context: CommandContext, { data }: Event) => {
+    run: async (_, context, { data }) => {
       for (const invitation of await members.invitationsTo(data.email_digest)) {
         // A repetition may find another invitation of the same project, which needs another command id.
         const commandId = reactionCommandId(context.commandId, invitation.invitationId);
         await acceptInvitation(invitation, { ...context, commandId });
       }
     },
-  };
-}
+  });
 
 /**
  * Mails each invitation to a project while it is open. It mails nothing when the invitation was mailed, accepted or
