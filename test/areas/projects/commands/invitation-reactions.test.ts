@@ -1,4 +1,5 @@
 import test from 'ava';
+import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
