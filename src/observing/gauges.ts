@@ -1,12 +1,13 @@
 import { Gauge, type Registry } from 'prom-client';
-import { StoreUnavailable } from '../event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../event-sourcing/ports/errors.js';
 
 /** The value of a gauge without labels, or one for each set of labels. */
 type GaugeValues = number | readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
 
 /**
  * Returns a function that registers gauges, each computed when the metrics are read. A gauge has no value while a store that it
- * reads is unavailable: the metrics of the store show that. `labelNames` are left out for a gauge of one number.
+ * reads is unavailable, which the metrics of the store show, or returns damaged data: one document must not take all metrics away.
+ * `labelNames` are left out for a gauge of one number.
  */
 export const gaugesOf =
   (registry: Registry) =>
@@ -27,7 +28,7 @@ export const gaugesOf =
           for (const [labels, value] of typeof found === 'number' ? [[{}, found] as const] : found)
             this.set(labels, value);
         } catch (error) {
-          if (!(error instanceof StoreUnavailable)) throw error;
+          if (!(error instanceof StoreUnavailable) && !(error instanceof StoreDamaged)) throw error;
         }
       },
     });

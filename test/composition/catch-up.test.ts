@@ -124,6 +124,21 @@ test('Threads write the documents, index entries and checkpoints that projectors
   }
 });
 
+test('What the process has read before the threads ended is read again', async (t) => {
+  const scene = await givenLog(t);
+  const { readModelStore } = scene;
+  // Given an operator who looks at an account while the threads catch up
+  const { events: all } = await scene.eventStore.readAll({ after: null, limit: 10_000 });
+  const id = all.find(({ stream }) => stream.startsWith('user-'))?.stream.slice('user-'.length) ?? '';
+  t.is(await readModelStore.get(users, id), null);
+  const token = readModelStore.changeToken(users);
+  t.deepEqual((await feed(scene)).failed, []);
+  const stored = (await storedDocuments(readModelStore, users)).find((document) => document.id === id);
+  t.truthy(stored);
+  t.deepEqual(await readModelStore.get(users, id), stored ?? null);
+  t.not(readModelStore.changeToken(users), token);
+});
+
 test('Threads do not run for views that are close to the head of the log', async (t) => {
   const scene = await givenLog(t);
   await feed(scene, { behindMin: 20_000 });

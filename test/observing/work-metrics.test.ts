@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Registry } from 'prom-client';
-import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { StoreDamaged, StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import {
   registerBehindMetrics,
   registerHashMetrics,
@@ -114,4 +114,14 @@ test('The service counts checks of nodes, refused secrets and keys of limiters',
   }
   t.regex(text, /^stowage_limiter_keys\{table="\w+"\} [1-9]/m);
   t.regex(text, /^stowage_build_info\{version="[^"]+",node="[^"]+"\} 1$/m);
+});
+
+test('A damaged document takes away the metrics that read it, and no other', async (t) => {
+  const registry = new Registry();
+  const list = () => Promise.reject(new StoreDamaged('a document that Stowage did not write'));
+  registerNodeMetrics(registry, { statuses: ['online'], list });
+  registerMailMetrics(registry, { now: () => new Date(0) }, () => ({ records: 3, oldestAt: null }));
+  const text = await registry.metrics();
+  t.true(text.includes('stowage_mail_outbox 3\n'));
+  t.false(text.includes('stowage_nodes{'));
 });

@@ -60,9 +60,15 @@ export async function openStores(deps: {
     logger.info({ directory, sqlite: stores.sqliteVersion }, 'embedded stores opened');
     return { ...stores, allEmbedded: true };
   }
+  const failed = new AbortController();
+  const until = waiting === undefined ? undefined : AbortSignal.any([waiting, failed.signal]);
+  const openingLog =
+    eventStoreDbUrl === undefined ? openEmbeddedLog(embedded) : openServerLog(eventStoreDbUrl);
+  // A server that is away keeps no defect of the log from the operator.
+  openingLog.catch(() => failed.abort());
   // Side by side, because each server takes several round trips and the drivers take time to load.
   const [log, documents] = await Promise.allSettled([
-    eventStoreDbUrl === undefined ? openEmbeddedLog(embedded) : openServerLog(eventStoreDbUrl),
+    openingLog,
     mongoDbUrl === undefined ? openEmbeddedDocuments(embedded) : openServerDocuments(mongoDbUrl),
   ]);
   if (log.status === 'fulfilled' && documents.status === 'fulfilled') {
@@ -92,10 +98,10 @@ export async function openStores(deps: {
           logger.info({ topology: documents.topology }, 'connected to MongoDB');
           return documents;
         } catch (error) {
-          if (!(error instanceof Error) || !isUnreachable(error) || waiting === undefined) throw error;
+          if (!(error instanceof Error) || !isUnreachable(error) || until === undefined) throw error;
           availability.unanswered(error);
-          await clock.sleep(backoff(attempt, random, again), waiting).catch(() => undefined);
-          if (waiting.aborted) throw error;
+          await clock.sleep(backoff(attempt, random, again), until).catch(() => undefined);
+          if (until.aborted) throw error;
         }
       }
     } finally {

@@ -44,7 +44,7 @@ interface CatchUpDeps {
   readonly directory: string;
   readonly streamPrefix: string;
   readonly eventStore: Pick<EventStore, 'head'>;
-  readonly readModelStore: Pick<ReadModelStore, 'getMany'>;
+  readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'forget'>;
   readonly generations: Generations;
 }
 
@@ -55,8 +55,8 @@ const threadsMax = 4;
 /**
  * Feeds the views of embedded stores that are far behind the log, in threads side by side: src/event-sourcing/feeding/README.md#catching-up.
  * Returns when they have reached the head of the log, when the signal aborts, or when they have failed. Projectors that
- * start afterwards go on from the checkpoints, and report a failure that lasts. No other code may read or write documents
- * meanwhile, because it would cache them.
+ * start afterwards go on from the checkpoints, and report a failure that lasts. Operators may read documents meanwhile, so the
+ * store then forgets what it has cached.
  * @throws Error when a thread ends without a report: it may leave the file locked, so the process must end
  */
 export async function catchUpInThreads(
@@ -91,6 +91,7 @@ export async function catchUpInThreads(
     await Promise.all(Array.from({ length: threads }, runThread));
   } finally {
     options.signal.removeEventListener('abort', end);
+    deps.readModelStore.forget?.();
   }
   // The last read of the registry may be stale by now.
   await deps.generations.refresh();

@@ -1,11 +1,15 @@
 import type { Services } from '../services.js';
+import { unlessAborted } from '../../kit/time/time-limit.js';
 import { makeMailReviews } from '../../areas/payments/commands/deciding/mail-reviews.js';
 import { systemContext } from './shared-tasks.js';
 
 /** The time between two looks. */
 const lookMs = 60_000;
 
-/** Runs what one of the processes does once a day, until the signal aborts. */
+/**
+ * Runs what one of the processes does once a day, until the signal aborts. A look that runs then is left to itself, because a
+ * reconciliation may take a minute: it fails when the stores close, and the next process asks again.
+ */
 export async function runDailyTasks(services: Services, signal: AbortSignal): Promise<void> {
   const { clock, noteRetry } = services;
   const mailReviews = reviewMailsOf(services);
@@ -24,7 +28,7 @@ export async function runDailyTasks(services: Services, signal: AbortSignal): Pr
   /** A failure is a line in the log, and the next look tries again. */
   async function repeat(look: () => Promise<void>, onFailed: (error: unknown) => void): Promise<void> {
     while (!signal.aborted) {
-      await look().catch(onFailed);
+      await unlessAborted(look().catch(onFailed), signal);
       // The abort ends the wait.
       await clock.sleep(lookMs, signal).catch(() => undefined);
     }

@@ -91,8 +91,8 @@ export function makeCommandHandler(deps: {
   }
 
   /**
-   * Decides. A command that takes access away writes the documents where it is rejected, too: an earlier attempt may have taken the
-   * access away, and have stopped before that step.
+   * Decides. A command that takes access away writes the documents where it is refused, too, also by If-Match: an earlier attempt
+   * may have taken the access away, and have stopped before that step.
    */
   async function decideOnLatest<State, Command, Event extends DomainEvent>(
     run: Run<State, Command, Event>,
@@ -102,8 +102,7 @@ export function makeCommandHandler(deps: {
       return decide(run, before);
     } catch (error) {
       const mustWrite = run.options.revokesAccess === true && before.documents.size > 0;
-      if (mustWrite && error instanceof CommandRejected)
-        await documentWriter.write(before.documents, { mustSucceed: true });
+      if (mustWrite && isRefusal(error)) await documentWriter.write(before.documents, { mustSucceed: true });
       throw error;
     }
   }
@@ -238,9 +237,13 @@ function decideOnCached<State, Command, Event extends DomainEvent>(
   try {
     return decide(run, cached);
   } catch (error) {
-    if (error instanceof CommandRejected || error instanceof PreconditionFailed) return [];
+    if (isRefusal(error)) return [];
     throw error;
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof CommandRejected || error instanceof PreconditionFailed;
 }
 
 function toNewEvent<State, Command, Event extends DomainEvent>(

@@ -11,7 +11,7 @@ import { makeClaims } from './reaction-claims.js';
 import { makeTakenEvents, takeBackEvent } from './take-back.js';
 import { makeReactionTimers } from './reaction-timers.js';
 import { makeReactionTurn, type Served } from './reaction-turn.js';
-import { serveTimers } from './serve-timers.js';
+import { serveTimers, timersServedMax } from './serve-timers.js';
 import { makeSemaphore } from '../../kit/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -87,7 +87,7 @@ export function runReaction(
   const ending = new AbortController();
   const cutOff = new AbortController();
   // Each waiting event and each effect listens; above ten listeners Node warns of a leak.
-  setMaxListeners(limit + quarantinedMax + 100, ending.signal);
+  setMaxListeners(limit + quarantinedMax + timersServedMax + 100, ending.signal);
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
   let taken = makeTakenEvents(null);

@@ -6,10 +6,12 @@ import type { ReactionEvent } from './reaction.js';
 import type { Served } from './reaction-turn.js';
 import { type ReactionTimer, type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
-/** Timers that one look at the store returns, at most. */
+/** Timers that one look begins to serve, at most. */
 const listedMax = 200;
-/** The pause before the next look while due timers are served. */
-const pauseMs = 250;
+/** A look begins none beyond these. Those that fail stay the first in the store, and hold up no later ones up to here. */
+export const timersServedMax = 1_000;
+/** The pause before the next look while due timers are served, and while none could begin. */
+const pauseMs = { served: 250, full: 1_000 };
 /** The wait after a failed look, which ends when the store answers again. */
 const retryMs = 10_000;
 
@@ -36,15 +38,18 @@ export async function serveTimers(deps: {
 
   /** Returns the wait until the next look, in ms. */
   async function look(): Promise<number> {
-    const first = await timers.first(listedMax);
+    const listed = Math.min(listedMax + serving.size, timersServedMax);
+    const first = await timers.first(listed);
     const now = clock.now();
-    for (const timer of first.filter(({ key, dueAt }) => dueAt <= now && !serving.has(key))) {
+    const due = first.filter(({ key, dueAt }) => dueAt <= now && !serving.has(key));
+    for (const timer of due) {
       serving.add(timer.key);
       start(serveOne(timer).finally(() => serving.delete(timer.key)));
     }
     const next = first.find(({ dueAt }) => dueAt > now);
     if (next !== undefined) return Math.min(timerAfterMs, next.dueAt.getTime() - now.getTime());
-    return first.length < listedMax ? timerAfterMs : pauseMs;
+    if (first.length < listed) return timerAfterMs;
+    return due.length === 0 ? pauseMs.full : pauseMs.served;
   }
 
   async function serveOne(timer: ReactionTimer): Promise<void> {

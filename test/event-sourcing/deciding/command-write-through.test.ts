@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeDocumentWriter } from '../../../src/event-sourcing/views/views.js';
-import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import { PreconditionFailed, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';
 import { requestRebuild } from '../../../src/event-sourcing/views/generations/rebuild.js';
@@ -206,6 +206,23 @@ for (const fault of ['before', 'hang'] as const) {
     t.is(await process.views.of(countersProjection).get('c1'), null);
   });
 }
+
+test('A command that takes access away writes the missing documents also where If-Match refuses its repetition', async (t) => {
+  const { process, breakDown } = await given();
+  await sendToCounter(process.handler, 'c1', open, 0);
+  breakDown('before', 'write');
+  const options = { ...revoking, expectedRevision: 0n };
+  await t.throwsAsync(process.handler.handle(target, close, contextOf(1), options), {
+    instanceOf: StoreUnavailable,
+  });
+  t.not(await process.views.of(countersProjection).get('c1'), null, 'the document still gives access');
+
+  breakDown(null);
+  await t.throwsAsync(process.handler.handle(target, close, contextOf(1), options), {
+    instanceOf: PreconditionFailed,
+  });
+  t.is(await process.views.of(countersProjection).get('c1'), null);
+});
 
 test('A repetition in another process writes the missing documents', async (t) => {
   const { process, anotherProcess, breakDown } = await given();

@@ -91,6 +91,32 @@ test('An event that is still served at the next looks for timers is served once'
   t.deepEqual(begun, ['timer/a']);
 });
 
+test('Two hundred due timers whose events cannot be served hold up no later one', async (t) => {
+  const scene = givenReactions();
+  const dueAt = new Date(scene.clock.now().getTime() + 3_600_000);
+  const isHeld = (n: number): boolean => n <= 200;
+  const sending = makeSendParcels({
+    handler: scene.handler,
+    send: ({ data: { n } }) => (isHeld(n) ? Promise.reject(new Error('away')) : Promise.resolve()),
+  });
+  const reactions: AnyReaction[] = [
+    {
+      ...sending,
+      hasTimers: true,
+      asks: (event) => {
+        const isLater = event.stream === 'parcel-p201';
+        const notBefore = new Date(dueAt.getTime() + (isLater ? 1_000 : 0));
+        return scene.clock.now() < notBefore ? Promise.resolve({ notBefore }) : sending.asks(event);
+      },
+    },
+  ];
+  for (let n = 1; n <= 201; n += 1) await scene.ask(n, { stream: `p${n}` });
+  const runner = scene.start({ reactions });
+  await scene.clock.advance(3_600_000 + 120_000);
+  t.is((await scene.marked()).length, 1);
+  await scene.clock.run(runner.stop());
+});
+
 test('A timer whose event the log does not hold is removed', async (t) => {
   const scene = givenReactions();
   const value = { stream: 'parcel-p9', revision: '0', position: '0000000000000009' };

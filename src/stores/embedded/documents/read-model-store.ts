@@ -28,6 +28,8 @@ const restMs = 500;
 /** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
 export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
   const changes = new Map<string, number>();
+  /** How often other threads have written. */
+  let others = 0;
   const cache = makeDocumentCache();
   const selected = makeSizedLru<readonly string[]>({
     ...{ entriesMax: 4_000, bytesMax: 1024 * 1024 },
@@ -90,7 +92,12 @@ export async function openReadModelStore(context: EmbeddedContext): Promise<Read
       return outcomesOf(reply);
     },
     // No other process writes, so a counter of the commits of this process changes with every change.
-    changeToken: (collection) => String(changes.get(collection) ?? 0),
+    changeToken: (collection) => `${others}/${changes.get(collection) ?? 0}`,
+    forget: () => {
+      others += 1;
+      cache.forgetAll();
+      selected.clear();
+    },
     close: async () => {
       clearTimeout(rest);
       await stopScrub();
