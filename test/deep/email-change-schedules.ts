@@ -5,6 +5,7 @@ import { Overloaded } from '../../src/kit/semaphore.js';
 import { derivedId } from '../../src/event-sourcing/deciding/command-handler.js';
 import { makeEmailReverts } from '../../src/areas/accounts/commands/email/email-revert.js';
 import { TooManyAttempts } from '../../src/areas/shared/rejections.js';
+import { nilId } from '../../src/validation/fields.js';
 import { revertibleMs } from '../../src/areas/accounts/domain/user/former-addresses.js';
 import { userAggregate } from '../../src/areas/accounts/domain/user/user.js';
 import {
@@ -74,6 +75,7 @@ function makeProcess(process: SimulatedProcess, simulation: Simulation, sabotage
     addressChangeCodes,
     addressRevertCodes,
     endGivenAccess: () => Promise.resolve(),
+    verificationIssues: { count: () => Promise.resolve({ allowed: true } as const) },
   };
   const changes = makeEmailChangeCommands({ ...deps, mailConfigured: true });
   return {
@@ -88,6 +90,9 @@ function makeProcess(process: SimulatedProcess, simulation: Simulation, sabotage
     ] as readonly AnyReaction[],
   };
 }
+
+/** A session that no event has ended. */
+const session = { id: nilId, epoch: Infinity };
 
 type UseCases = ReturnType<typeof makeProcess>;
 
@@ -167,7 +172,7 @@ export async function runEmailChangeSchedule(
     if (chance(0.5)) await clock.sleep(61_000);
     const change_id = derivedId(asked, 'email-change');
     const confirmation = { ...contextNow(), time: clock.now() };
-    await confirmEmailChange({ userId, code: codeOf(change_id) }, confirmation);
+    await confirmEmailChange({ userId, session, code: codeOf(change_id) }, confirmation);
     count('change confirmed');
     confirmed.push({ userId, email_digest: digests.email(email) });
   }

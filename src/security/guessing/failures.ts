@@ -68,7 +68,9 @@ function dayWaitMs({ day }: FailureLimits, { days }: Failures, key: string, nowM
 
 /** Returns whether the day has no room for a failure of the client, and the owner was not told of it within 24 h. */
 export function isNews(limits: FailureLimits, state: Failures, key: string, nowMs: number): boolean {
-  const isTold = state.told_at !== null && nowMs - state.told_at < dayMs;
+  const toldMs = state.told_at === null ? Infinity : nowMs - state.told_at;
+  // No clock of another process is so far ahead: this clock was set back.
+  const isTold = toldMs < dayMs && toldMs > -periodMs;
   return !isTold && dayWaitMs(limits, state, key, nowMs) > 0;
 }
 
@@ -182,7 +184,8 @@ function periodEndMs(period: number): number {
 }
 
 function stillCounting(days: DayFailures, nowMs: number): DayFailures {
-  return days.filter(({ period }) => periodEndMs(period) > nowMs);
+  // Periods further ahead are of a clock that was set back since, and would count until they have passed.
+  return days.filter(({ period }) => periodEndMs(period) > nowMs && period <= periodAt(nowMs) + 1);
 }
 
 /** Finds the period whose end brings the sum below the limit. */

@@ -36,7 +36,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'release-left-addresses': ['EmailChanged', 'EmailChangeReverted'],
   'end-given-access': ['CredentialsVoided', 'UserBanned'],
   'purge-unproved-accounts': ['UnprovedWarned'],
-  'warn-unproved-accounts': ['EmailVerificationMailed'],
+  'warn-unproved-accounts': ['EmailVerificationMailed', 'UnprovedWarned'],
   'finish-erasure': ['UserErased'],
   'accept-new-invitations': ['MemberInvited', 'InvitationRoleChanged'],
   'accept-open-invitations': ['EmailVerified', 'EmailChanged', 'EmailChangeReverted'],

@@ -243,6 +243,24 @@ test('A clock that is set back by more than the longest wait refuses no client f
   t.true(next.outcome === 'throttled' && next.retryAfterSeconds <= 900);
 });
 
+test('A full day of a clock that was ahead keeps no stranger out for the length of the step, and hides no later one', async (t) => {
+  const { guard, clock, background } = given();
+  let told = 0;
+  const tell = () => Promise.resolve(void (told += 1));
+  const stranger = (index: number) => ({ ...from(`198.51.100.${index}`), tell });
+  const fill = async () => {
+    for (let index = 0; index < 60; index += 1) await guard.run(stranger(index), wrong);
+    await background.settled();
+  };
+  clock.advance(30 * dayMs);
+  await fill();
+  clock.advance(-30 * dayMs);
+  t.is((await guard.run(stranger(100), right)).outcome, 'passed');
+  await fill();
+  t.is((await guard.run(stranger(101), unchecked)).outcome, 'throttled');
+  t.is(told, 2);
+});
+
 test('A client gets at most 16 failures in any stretch of time, and one more for every 15 minutes of it', async (t) => {
   // These pauses end just when a failure is dropped or a wait ends.
   const exact = fc.integer({ min: 0, max: 10 }).map((n) => 1_000 * 2 ** n);

@@ -32,7 +32,9 @@ export function mailSecurityNotices(
       if (state.mailed) return null;
       const to = await sealer.open({ kind: 'person', userId }, 'email', notice.email);
       const revert = user.status === 'registered' ? revertOf(user, event) : null;
-      const message = securityNoticeMessage({ kind: notice.kind, at: notice.at, publicUrl, revert });
+      const keepsCodes = event.type === 'TotpRemoved' && event.data.recovery_codes === 'stay';
+      const { kind, at } = notice;
+      const message = securityNoticeMessage({ kind, at, publicUrl, revert, keepsCodes });
       return { to, person: userId, ...message };
     },
     record: async (id, event, outcome, context) => {

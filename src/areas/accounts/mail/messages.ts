@@ -127,20 +127,26 @@ const notices: Readonly<Record<SecurityNoticeKind, Notice>> = {
   },
 };
 
+const codesStay =
+  'Signing in needs no code of your authenticator app any more. Your passkeys and the recovery codes stay valid.';
+
 /** The code that puts a former address back, and its end. */
 export type AddressRevert = { readonly code: string; readonly until: Date };
 
 /**
  * Writes a security notice. It contains no other address and no run of six digits.
  * @param data.revert the code of a changed address; null: none, and an operator has to help
+ * @param data.keepsCodes the app was removed beside a passkey, so the recovery codes stay
  */
 export function securityNoticeMessage(data: {
   readonly kind: SecurityNoticeKind;
   readonly at: Date;
   readonly publicUrl: string;
   readonly revert?: AddressRevert | null;
+  readonly keepsCodes?: boolean;
 }): MailMessage {
-  const { subject, happened, meaning, advice: alone } = notices[data.kind];
+  const { subject, happened, meaning: usual, advice: alone } = notices[data.kind];
+  const meaning = data.keepsCodes === true ? codesStay : usual;
   const advice = data.revert ? revertAdvice(data.revert) : alone;
   const moment = data.at.toISOString();
   const when = `On ${moment.slice(0, 10)} at ${moment.slice(11, 16)} UTC`;

@@ -38,8 +38,10 @@ export function makeAccountEmailRoutes(deps: AccountCommands): readonly Route[] 
       request: { body: namedObject('EmailChangeConfirmation', { code: z.string().max(64) }) },
       replies: { 204: empty('The address is changed, and verified.') },
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
-      handler: ({ caller: { userId }, body: { code }, command }) =>
-        finished(confirmEmailChange({ userId, code }, command)),
+      handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
+        const session = { id: sessionId, epoch: sessionEpoch };
+        return finished(confirmEmailChange({ userId, session, code }, command));
+      },
     }),
     route('revertEmailChange', 'POST /api/v1/auth/email/revert', {
       summary: 'Undo a change of address by the code that was mailed to the former address',

@@ -105,7 +105,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       deviceOf,
       handler: async ({ caller, trying: client, body, command }) => {
         const factor = factorOrPasskey(body, caller);
-        const codes = await replaceRecoveryCodes({ userId: caller.userId, client, factor }, command);
+        const { userId, sessionId, sessionEpoch } = caller;
+        const session = { id: sessionId, epoch: sessionEpoch };
+        const codes = await replaceRecoveryCodes({ userId, session, client, factor }, command);
         return ok(wrap({ recovery_codes: [...codes] }));
       },
     }),

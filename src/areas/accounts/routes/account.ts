@@ -106,7 +106,10 @@ export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands)
       summary: 'Delete the own account, the data of the person, and the projects without another member',
       replies: { 204: empty('The account is gone.') },
       errors: ['conflict'],
-      handler: ({ caller: { userId }, command }) => finished(eraseUser({ userId }, command)),
+      handler: ({ caller: { userId, sessionId, sessionEpoch }, command }) => {
+        const session = { id: sessionId, epoch: sessionEpoch };
+        return finished(eraseUser({ userId, session }, command));
+      },
     }),
   ];
 }

@@ -9,6 +9,7 @@ import {
   finishEmailChanges,
   releaseLeftAddresses,
 } from '../../../../src/areas/accounts/commands/email/email-change.js';
+import { otherUserId } from '../../../support/examples/ids.js';
 import { otherThan } from '../../../support/fakes/authenticator-app.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenNext } from '../../../support/given/given-account.js';
@@ -17,6 +18,8 @@ import { logOf, serve, typesOf } from '../../../support/given/log.js';
 import { outcomeOf } from '../../../support/given/outcome-of.js';
 
 const profile = { password: 'Correct-Horse-7', client: null, userAgent: null };
+/** A session that no event has ended. */
+const session = { id: otherUserId, epoch: Infinity };
 const newAddress = 'Countess@Example.net';
 
 /** Returns commands, users with addresses, and a function that reads the code of every mail. */
@@ -54,7 +57,7 @@ test('A change is requested, confirmed by the mailed code, and keeps the earlier
   const { ada, code, stores, context, users, findAccount, react } = world;
   const before = (await world.events()).length;
   t.like((await users.find(ada))?.resource, { email: 'ada@example.com', email_verified: false });
-  await world.confirmEmailChange({ userId: ada, code }, context());
+  await world.confirmEmailChange({ userId: ada, session, code }, context());
   t.deepEqual(await world.typesAfter(before), ['EmailChangeAttempted', 'EmailReserved', 'EmailChanged']);
   t.like((await users.find(ada))?.resource, { email: newAddress, email_verified: true });
   t.is((await findAccount(stores.digests.email('countess@example.net')))?.userId, ada);
@@ -70,7 +73,7 @@ test('A change is requested, confirmed by the mailed code, and keeps the earlier
 test('A reaction releases the earlier address once, after 72 hours', async (t) => {
   const { ada, code, stores, context, confirmEmailChange, react } = await givenChange();
   t.deepEqual(await react(), [], 'a reaction does nothing before a change');
-  await confirmEmailChange({ userId: ada, code }, context());
+  await confirmEmailChange({ userId: ada, session, code }, context());
   t.deepEqual(await react(), [], 'the change can be undone');
   stores.clock.advance(revertibleMs);
   t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
@@ -81,7 +84,7 @@ test('A reaction releases the earlier address once, after 72 hours', async (t) =
 
 test('The addresses are sealed, and the log does not contain them in clear text', async (t) => {
   const { ada, code, stores, context, confirmEmailChange, events } = await givenChange();
-  await confirmEmailChange({ userId: ada, code }, context());
+  await confirmEmailChange({ userId: ada, session, code }, context());
   const log = await events();
   t.notRegex(JSON.stringify(log.map(({ data }) => data)).toLowerCase(), /example|countess/);
   const changed = log.find(({ type }) => type === 'EmailChanged');
@@ -91,9 +94,10 @@ test('The addresses are sealed, and the log does not contain them in clear text'
 
 test('Attempts are counted before codes are compared, over all processes', async (t) => {
   const { ada, code, stores, context } = await givenChange();
-  const wrong = { userId: ada, code: otherThan(code) };
+  const wrong = { userId: ada, session, code: otherThan(code) };
   // A text that cannot be a code is no attempt.
-  const unlike = () => givenCommands(stores).confirmEmailChange({ userId: ada, code: '12345' }, context());
+  const unlike = () =>
+    givenCommands(stores).confirmEmailChange({ userId: ada, session, code: '12345' }, context());
   for (let n = 0; n < 6; n += 1) t.is(await outcomeOf(unlike()), 'email_change_code_refused');
   const tries = Array.from({ length: 8 }, () =>
     outcomeOf(givenCommands(stores.anotherProcess()).confirmEmailChange(wrong, context())),
@@ -102,7 +106,7 @@ test('Attempts are counted before codes are compared, over all processes', async
   t.is(outcomes.filter((outcome) => outcome === 'email_change_code_refused').length, 5);
   t.is(outcomes.filter((outcome) => outcome === 'TooManyAttempts').length, 3);
   stores.clock.advance(15_000);
-  const right = () => givenCommands(stores).confirmEmailChange({ userId: ada, code }, context());
+  const right = () => givenCommands(stores).confirmEmailChange({ userId: ada, session, code }, context());
   const late = await t.throwsAsync(right, { instanceOf: TooManyAttempts }, 'the right code comes too late');
   t.is(late.retryAfterSeconds, 45, 'the wait ends when another code can be requested');
 });
@@ -114,8 +118,28 @@ test('A code is valid for ten minutes, to the millisecond', async (t) => {
   ] as const) {
     const { ada, code, stores, context, confirmEmailChange } = await givenChange();
     stores.clock.advance(ms);
-    t.is(await outcomeOf(confirmEmailChange({ userId: ada, code }, context())), outcome);
+    t.is(await outcomeOf(confirmEmailChange({ userId: ada, session, code }, context())), outcome);
   }
+});
+
+test('A session that ended during its request changes no address', async (t) => {
+  const { ada, code, stores, context, logout, ...world } = await givenChange();
+  const ofThief = { id: otherUserId, epoch: 0 };
+  // The owner signs out everywhere after the request of the thief was authenticated.
+  await logout({ userId: ada, sessionId: otherUserId, all: true }, context());
+  const confirmed = world.confirmEmailChange({ userId: ada, session: ofThief, code }, context());
+  t.is(await outcomeOf(confirmed), 'session_ended');
+  t.is((await world.findAccount(stores.digests.email('ada@example.com')))?.userId, ada);
+});
+
+test('Accounts one after the other do not mail a stranger without end', async (t) => {
+  const { context, signUp, requestEmailChange } = await given();
+  const outcomes: string[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    const userId = await signUp(`thief${n}@example.com`);
+    outcomes.push(await outcomeOf(requestEmailChange({ userId, email: newAddress }, context())));
+  }
+  t.deepEqual(outcomes.slice(9), ['passed', 'TooManyAttempts', 'TooManyAttempts']);
 });
 
 test('One of two users who request an address and one who registers it gets it', async (t) => {
@@ -125,8 +149,8 @@ test('One of two users who request an address and one who registers it gets it',
   for (const userId of [ada, bob]) await requestEmailChange({ userId, email: newAddress }, context());
   const process = () => givenCommands(stores.anotherProcess());
   const outcomes = await Promise.all([
-    outcomeOf(process().confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context())),
-    outcomeOf(process().confirmEmailChange({ userId: bob, code: await mailedCode(bob) }, context())),
+    outcomeOf(process().confirmEmailChange({ userId: ada, session, code: await mailedCode(ada) }, context())),
+    outcomeOf(process().confirmEmailChange({ userId: bob, session, code: await mailedCode(bob) }, context())),
     outcomeOf(process().register({ email: newAddress, ...profile }, context())),
   ]);
   t.deepEqual(outcomes.sort(), ['email_taken', 'email_taken', 'passed']);
@@ -140,7 +164,7 @@ async function givenCrashBefore(append: number) {
   const world = await givenChange(wrap);
   life.left = append;
   const { ada, code, context, confirmEmailChange } = world;
-  const outcome = await outcomeOf(confirmEmailChange({ userId: ada, code }, context()));
+  const outcome = await outcomeOf(confirmEmailChange({ userId: ada, session, code }, context()));
   life.left = Infinity;
   return { ...world, outcome };
 }
@@ -150,7 +174,7 @@ test('A change that crashed before its reservation is confirmed again, and a rea
     const { ada, code, context, users, react, outcome, ...world } = await givenCrashBefore(appends);
     t.is(outcome, 'OutcomeUnknown');
     t.deepEqual(await react(), appends < 2 ? [] : ['EmailChanged']);
-    if (appends < 2) await world.confirmEmailChange({ userId: ada, code }, context());
+    if (appends < 2) await world.confirmEmailChange({ userId: ada, session, code }, context());
     t.like((await users.find(ada))?.resource, { email: newAddress });
     world.stores.clock.advance(revertibleMs);
     t.deepEqual(await react(), ['FormerAddressLapsed', 'EmailReleased']);
@@ -165,7 +189,7 @@ test('A reservation that a crash left is released when another change was reques
   await requestEmailChange({ userId: ada, email: 'ada@example.org' }, context());
   t.deepEqual(await react(), ['EmailReleased']);
   t.truthy(await world.signUp(newAddress), 'the address is free');
-  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  await world.confirmEmailChange({ userId: ada, session, code: await mailedCode(ada) }, context());
   t.like((await users.find(ada))?.resource, { email: 'ada@example.org' });
 });
 
@@ -178,7 +202,7 @@ test('An address that is still reserved for an earlier change can be requested a
   }
   const digest = stores.digests.email('countess@example.net');
   const reserved = await stores.handler.load(emailAggregate, digest);
-  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  await world.confirmEmailChange({ userId: ada, session, code: await mailedCode(ada) }, context());
   t.like((await users.find(ada))?.resource, { email: newAddress });
   const after = await stores.handler.load(emailAggregate, digest);
   t.true((after.revision ?? 0n) > (reserved.revision ?? 0n), 'the later change makes its own reservation');
@@ -193,10 +217,10 @@ test('An address that is still reserved for an earlier change can be requested a
 
 test('An address that changes away and back belongs to its user at the end', async (t) => {
   const { ada, stores, code, context, react, requestEmailChange, mailedCode, ...world } = await givenChange();
-  await world.confirmEmailChange({ userId: ada, code }, context());
+  await world.confirmEmailChange({ userId: ada, session, code }, context());
   stores.clock.advance(60_000);
   await requestEmailChange({ userId: ada, email: 'ada@example.com' }, context());
-  await world.confirmEmailChange({ userId: ada, code: await mailedCode(ada) }, context());
+  await world.confirmEmailChange({ userId: ada, session, code: await mailedCode(ada) }, context());
   t.deepEqual(await react(), ['EmailReleased'], 'the address in between is released at once');
   // The release of the first change comes late, and finds nothing to release.
   stores.clock.advance(revertibleMs);

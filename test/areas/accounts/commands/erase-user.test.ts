@@ -127,6 +127,16 @@ async function assertErased(
   t.is((await openAll(world, bob.userId)).includes('bob@example.com'), true, 'the sealed values of Bob open');
 }
 
+test('A session that ended during its request erases neither the account nor its projects', async (t) => {
+  const { ada, own, context, logout, eraseUser, projectOf, users } = await givenAda();
+  const session = { id: ada.sessionId, epoch: 0 };
+  // The owner signs out everywhere after the request of a thief was authenticated.
+  await logout({ ...ada, all: true }, context());
+  t.is(await outcomeOf(eraseUser({ userId: ada.userId, session }, context())), 'session_ended');
+  t.is((await projectOf(own)).status, 'existing');
+  t.truthy(await users.find(ada.userId));
+});
+
 test('An erasure deletes the account and the projects of the user alone, and keeps the others', async (t) => {
   const world = await givenAda();
   const { ada, context, events, typesAfter, eraseUser } = world;

@@ -42,7 +42,8 @@ const anotherRequested: UserEvent = {
   type: 'EmailChangeRequested',
   data: { ...emailChangeRequested.data, change_id: otherChangeId, email_digest: thirdDigest },
 };
-const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', change_id, now });
+const session = { id: otherChangeId, epoch: 0 };
+const attempt = (now: Date): UserCommand => ({ type: 'AttemptEmailChange', change_id, session, now });
 const complete: UserCommand = {
   type: 'CompleteEmailChange',
   ...{ change_id, email_digest: otherDigest, code_key_id: 'c1', now: new Date('2026-01-02T03:05:05.000Z') },

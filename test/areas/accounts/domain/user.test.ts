@@ -240,8 +240,12 @@ testDecisions(userAggregate, {
 test('New recovery codes replace the old ones in the append that uses their factor', (t) => {
   const factor = { kind: 'totp', enrolment_id, step: totpStep + 1 } as const;
   const replaced: UserEvent = { type: 'RecoveryCodesIssued', data: { digests: [otherDigest] } };
-  const replace: UserCommand = { type: 'ReplaceRecoveryCodes', factor, recoveryCodes: [otherDigest] };
+  const recoveryCodes = [otherDigest];
+  const replace: UserCommand = { type: 'ReplaceRecoveryCodes', factor, session, recoveryCodes };
   t.deepEqual(decided(t, replace, ...on), [stepUsed(totpStep + 1), replaced]);
+  given(userAggregate, ...on, { type: 'SessionsRevoked', data: {} })
+    .when(replace)
+    .thenRejected(t, 'session_ended');
   given(userAggregate, ...on, replaced)
     .when(recovery)
     .thenRejected(t, 'second_factor_refused');

@@ -255,9 +255,28 @@ test('A proof beats a purge that has judged the account, and a lost record of se
   await run();
   t.is(await statusOf(user.id), 'registered');
   t.is(await statusOf(lost.id), 'registered');
-  stores.clock.advance(30 * dayMs);
-  await run();
+  for (const days of [23, 7]) {
+    stores.clock.advance(days * dayMs);
+    await run();
+  }
   t.is(await statusOf(lost.id), 'erased');
+});
+
+test('An account whose session follows the warning is warned again, seven days before its erasure', async (t) => {
+  const { stores, signUp, mailed, run, statusOf, commands, next, warned } = await given(t);
+  const { user } = await signUp('idle');
+  await mailed(user.id);
+  const warnedOn: number[] = [];
+  let erasedOn: number | null = null;
+  for (let day = 0; day <= 60; day += 1) {
+    if (day === 25) await commands.login({ email: 'idle@example.com', password, ...client }, next());
+    await commands.background.settled();
+    await run();
+    while (warnedOn.length < warned.length) warnedOn.push(day);
+    if ((await statusOf(user.id)) === 'erased') erasedOn ??= day;
+    stores.clock.advance(dayMs);
+  }
+  t.deepEqual({ warnedOn, erasedOn }, { warnedOn: [23, 48], erasedOn: 55 });
 });
 
 test('A purge whose process crashes after its first event is finished by the reaction of erasures', async (t) => {

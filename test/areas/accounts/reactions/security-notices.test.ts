@@ -85,7 +85,12 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
     },
     passByTotp: { type: 'PassSecondFactor', factor: byTotp(2) },
     passByRecoveryCode: { type: 'PassSecondFactor', factor: { kind: 'recovery-code', digest } },
-    replaceRecoveryCodes: { type: 'ReplaceRecoveryCodes', factor: byTotp(3), recoveryCodes: [otherDigest] },
+    replaceRecoveryCodes: {
+      type: 'ReplaceRecoveryCodes',
+      factor: byTotp(3),
+      session: { id: enrolment_id, epoch: Infinity },
+      recoveryCodes: [otherDigest],
+    },
     removeTotp: { type: 'RemoveTotp', factor: byTotp(4) },
     requestAddress: {
       type: 'RequestEmailChange',
@@ -177,6 +182,29 @@ test('Each change of the credentials leads to one notice to the address that the
   t.false(smtp.mails.some(({ email: { text, html } }) => `${text ?? ''}${html ?? ''}`.includes(newEmail)));
 });
 
+test('The notice of a removed app voids no recovery codes in words that stay beside a passkey', async (t) => {
+  const scene = await given(t);
+  const { commands, run, start, settled, smtp } = scene;
+  const session = { id: enrolment_id, epoch: Infinity };
+  const sealed = await scene.stores.sealer.seal({ kind: 'person', userId: scene.userId }, 'passkey', 'key');
+  const passkey = {
+    ...{
+      passkey_id: enrolment_id,
+      credential_digest: digest,
+      credential: sealed,
+      counter: 0,
+      transports: [],
+    },
+    ...{ synced: true, backed_up: true, aaguid: '00000000-0000-0000-0000-000000000000', name: sealed },
+  };
+  const register = { type: 'RegisterPasskey', passkey, session, recoveryCodes: [digest] } as const;
+  await run(register, commands.enrol, commands.confirm, commands.removeTotp);
+  await settled(start());
+  const notice = smtp.mails.find(({ email: { subject } }) => subject?.endsWith('switched off') === true);
+  t.regex(notice?.email.text ?? '', /recovery codes stay valid/);
+  t.notRegex(notice?.email.text ?? '', /void/);
+});
+
 test('A notice about a change before the change of address goes to the earlier address, also when it is late', async (t) => {
   const { commands, run, start, settled, smtp } = await given(t);
   const { changePassword, requestAddress, changeAddress } = commands;
@@ -207,6 +235,10 @@ test('The owner gets one mail a day about wrong passwords and codes that reach t
   await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() + dayMs + 60_000) });
   await scene.settled(runner);
   t.is(scene.smtp.mails.length, 2);
+  // A clock that was ahead and is set back hides no later one.
+  await scene.run({ ...guessed, secret: 'password', now: new Date(now.getTime() - 30 * dayMs) });
+  await scene.settled(runner);
+  t.is(scene.smtp.mails.length, 3);
 });
 
 test('The first proof of an address by a sign-in leads to one notice that says all that it ended', async (t) => {

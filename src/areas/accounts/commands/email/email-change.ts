@@ -14,7 +14,7 @@ import { leavingAddress, revertibleUntil } from '../../domain/user/revert.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { addressChangeMessage } from '../../mail/messages.js';
 import type { AddressReservations } from './address-reservations.js';
-import { tooMany, whenUsedUp } from './email-verification.js';
+import { type VerificationIssues, tooMany, whenUsedUp } from './email-verification.js';
 import { checkAddress, loadRegistered, requireMailable, sealForPerson } from '../finding.js';
 
 /** A change whose mailed code was right, and whose new address is reserved. */
@@ -38,9 +38,12 @@ export function makeEmailChangeCommands(
     | 'addressRevertCodes'
     | 'mailConfigured'
     | 'cannotMail'
-  > & { readonly reservations: AddressReservations },
+  > & {
+    readonly reservations: AddressReservations;
+    readonly verificationIssues: Pick<VerificationIssues, 'count'>;
+  },
 ) {
-  const { handler, reservations, sealer, digests } = deps;
+  const { handler, reservations, verificationIssues, sealer, digests } = deps;
   const { addressChangeCodes, addressRevertCodes, mailConfigured, cannotMail } = deps;
   return {
     /**
@@ -62,6 +65,9 @@ export function makeEmailChangeCommands(
       const next = nextEmailChangeAt(await loadRegistered(handler, userId), context.time);
       if (next !== null) throw tooMany((next.getTime() - context.time.getTime()) / 1_000);
       await reservations.check(email_digest, userId);
+      // The address may be a stranger's: its mails are bounded over all accounts.
+      const verdict = await verificationIssues.count(email_digest);
+      if (!verdict.allowed) throw tooMany(verdict.retryAfterSeconds);
       const change = {
         change_id: derivedId(context, 'email-change'),
         email: await sealForPerson(sealer, { userId, field: 'email' }, address.address),
@@ -76,20 +82,25 @@ export function makeEmailChangeCommands(
     /**
      * Changes the address, if the code is the one that was mailed to the new address. Each of the five attempts is counted
      * before the comparison, but a text that cannot be a code is none.
-     * @throws CommandRejected email_change_not_pending, email_change_code_refused, email_taken, user_not_found;
-     * TooManyAttempts; Overloaded
+     * @throws CommandRejected email_change_not_pending, email_change_code_refused, email_taken, session_ended,
+     * user_not_found; TooManyAttempts; Overloaded
      */
     confirmEmailChange: async (
-      { userId, code }: { readonly userId: string; readonly code: string },
+      input: {
+        readonly userId: string;
+        readonly session: { readonly id: string; readonly epoch: number };
+        readonly code: string;
+      },
       context: CommandContext,
     ): Promise<void> => {
+      const { userId, session, code } = input;
       const user = await loadRegistered(handler, userId);
       const { emailChange } = user;
       if (emailChange === null)
         return rejectUser('email_change_not_pending', 'no change of address is under way');
       if (parseSixDigits(code) === null) refuseCode();
       const { change_id, code_key_id, email_digest } = emailChange;
-      const attempt = { type: 'AttemptEmailChange', change_id, now: context.time } as const;
+      const attempt = { type: 'AttemptEmailChange', change_id, session, now: context.time } as const;
       const usedUp = whenUsedUp(nextEmailChangeAt(user, context.time), context.time);
       await handler.handle(userAggregate.at(userId), attempt, context).catch(usedUp);
       if (!addressChangeCodes.matches({ kid: code_key_id, issue_id: change_id, email_digest }, code))

@@ -55,12 +55,12 @@ export function makePurgeUnproved(
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || user.email_verified) return null;
     const now = clock.now().getTime();
-    const dueAt = dueAtOf(user, idleDays, await sessionAt(userId));
-    if (dueAt === null) return null;
-    if (now < dueAt) return { notBefore: new Date(dueAt) };
+    const next = nextOf(user, idleDays, await sessionAt(userId));
+    if (next === null) return null;
+    if (now < next.atMs) return { notBefore: new Date(next.atMs) };
     if (user.banned || (await holdings.keepUnproved(userId, clock.now())))
       return { notBefore: new Date(now + dayMs) };
-    return { step: user.warning === null ? 'warn' : 'erase', user };
+    return { step: next.step, user };
   }
 
   /** Returns when a session last began or was refreshed. Where the state store has lost that, the account counts as seen now. */
@@ -71,15 +71,19 @@ export function makePurgeUnproved(
   }
 }
 
-/** Returns when the warning is due, or the erasure after it, in epoch milliseconds; null: never. */
-function dueAtOf(
+/** Returns what is due next, a warning or the erasure after it, and when, in epoch milliseconds; null: nothing, for good. */
+function nextOf(
   { verificationMailedAt, warning }: RegisteredUser,
   idleDays: number,
   seenAt: Date,
-): number | null {
+): { readonly step: 'warn' | 'erase'; readonly atMs: number } | null {
   if (verificationMailedAt === null || (warning !== null && warning.outcome !== 'accepted')) return null;
   const endsAt = Math.max(verificationMailedAt.getTime(), seenAt.getTime()) + idleDays * dayMs;
-  return warning === null ? endsAt - warningMs : Math.max(endsAt, warning.at.getTime() + warningMs);
+  const warnsAt = endsAt - warningMs;
+  const warnedAt = warning?.at.getTime() ?? -Infinity;
+  // A session or a code after the warning puts the erasure off, and another mail warns of it. Clocks differ by less than a day.
+  if (warnedAt < warnsAt - dayMs) return { step: 'warn', atMs: warnsAt };
+  return { step: 'erase', atMs: Math.max(endsAt, warnedAt + warningMs) };
 }
 
 interface PurgeDeps {
@@ -88,17 +92,17 @@ interface PurgeDeps {
   readonly unprovedAccountDays: number;
 }
 
-type EmailVerificationMailed = Extract<UserEvent, { type: 'EmailVerificationMailed' }>;
+type Followed = Extract<UserEvent, { type: 'EmailVerificationMailed' | 'UnprovedWarned' }>;
 
 /**
- * Warns accounts without a proved address by mail, seven days before their erasure. It follows the mails with the code, so an account
- * that never got one, because the service could not send mail, stays.
+ * Warns accounts without a proved address by mail, seven days before their erasure, and again where a session or a code after a warning
+ * has put it off. It follows the mails with the code, so an account that never got one, because the service could not send mail, stays.
  */
 export function warnUnprovedAccounts(
   deps: MailDeps & Pick<AccountDeps, 'handler' | 'sealer'> & PurgeDeps,
-): Reaction<EmailVerificationMailed> {
+): Reaction<Followed> {
   const { handler, sealer, publicUrl, purgeUnproved, unprovedAccountDays } = deps;
-  const mail = makeMailReaction(deps, userAggregate, ['EmailVerificationMailed'], {
+  const mail = makeMailReaction(deps, userAggregate, ['EmailVerificationMailed', 'UnprovedWarned'], {
     name: 'warn-unproved-accounts',
     prepare: async (userId, event) => {
       const verdict = await judge(event);
@@ -106,21 +110,26 @@ export function warnUnprovedAccounts(
       const to = await sealer.open({ kind: 'person', userId }, 'email', verdict.user.email);
       return { to, person: userId, ...erasureWarningMessage({ publicUrl }) };
     },
-    record: (id, _, outcome, context) =>
-      handler.handle(userAggregate.at(id), { type: 'MarkUnprovedWarned', outcome }, context),
+    record: (id, event, outcome, context) => {
+      const after = event.type === 'UnprovedWarned' ? event.recordedAt : null;
+      const command = { type: 'MarkUnprovedWarned', after, outcome } as const;
+      return handler.handle(userAggregate.at(id), command, context);
+    },
   });
   return { ...mail, hasTimers: true, asks: async (event) => asked(await judge(event), 'warn') };
 
-  /** Of several mails with a code, the last one warns. */
-  async function judge(event: ReactionEvent<EmailVerificationMailed>): Promise<UnprovedVerdict> {
+  async function judge(event: ReactionEvent<Followed>): Promise<UnprovedVerdict> {
     if (event.data.outcome !== 'accepted') return null;
     const verdict = await purgeUnproved.judge(streamIdOf(event), unprovedAccountDays);
-    const isOlder =
-      verdict !== null &&
-      'step' in verdict &&
-      verdict.user.verificationMailedAt?.getTime() !== event.recordedAt.getTime();
-    return isOlder ? null : verdict;
+    return verdict !== null && 'step' in verdict && !isLast(event, verdict.user) ? null : verdict;
   }
+}
+
+/** Of several mails with a code, the last one leads to the first warning, and each warning to the next one. */
+function isLast(event: ReactionEvent<Followed>, { verificationMailedAt, warning }: RegisteredUser): boolean {
+  const last = warning ?? { at: verificationMailedAt };
+  const isOfKind = (event.type === 'UnprovedWarned') === (warning !== null);
+  return isOfKind && last.at?.getTime() === event.recordedAt.getTime();
 }
 
 /** Erases accounts without a proved address after the mail that warned them: src/areas/accounts/README.md#unproved-accounts. */

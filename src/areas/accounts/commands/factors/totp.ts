@@ -87,17 +87,18 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
     /**
      * Replaces the recovery codes.
      * @returns the new codes, which no other call returns
-     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_ended; TooManyAttempts
      */
     replaceRecoveryCodes: async (
-      { userId, client, factor: typed }: ProvedSession,
+      input: ProvedSession & { readonly session: { readonly id: string; readonly epoch: number } },
       context: CommandContext,
     ): Promise<readonly string[]> => {
+      const { userId, session, client, factor: typed } = input;
       const { codes, digests: recoveryCodes } = issueRecoveryCodes(deps, userId);
       await secondFactors.passOrPasskey({ userId, client, context }, typed, (factor) =>
         handler.handle(
           userAggregate.at(userId),
-          { type: 'ReplaceRecoveryCodes', factor, recoveryCodes },
+          { type: 'ReplaceRecoveryCodes', factor, session, recoveryCodes },
           context,
         ),
       );

@@ -29,6 +29,8 @@ export type TotpCommand =
   | {
       readonly type: 'ReplaceRecoveryCodes';
       readonly factor: FactorOrPasskey;
+      /** As in `ConfirmTotp`: a recovery code counts as a factor. */
+      readonly session: { readonly id: string; readonly epoch: number };
       readonly recoveryCodes: readonly string[];
     }
   | { readonly type: 'RemoveTotp'; readonly factor: FactorOrPasskey };
@@ -50,10 +52,13 @@ export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = 
     ];
   },
   PassSecondFactor: (command, user) => [use(command.factor, user)],
-  ReplaceRecoveryCodes: (command, user) => [
-    ...useOrPasskey(command.factor, user),
-    { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
-  ],
+  ReplaceRecoveryCodes: (command, user) => {
+    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    return [
+      ...useOrPasskey(command.factor, user),
+      { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
+    ];
+  },
   RemoveTotp: (command, user) => {
     requireOn(user.totp);
     return [...useOrPasskey(command.factor, user), totpRemoved(user)];

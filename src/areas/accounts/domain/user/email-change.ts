@@ -1,6 +1,7 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
+import { sessionHolds } from '../guard.js';
 import type { UserEvent } from './events.js';
 import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
@@ -12,7 +13,13 @@ export type EmailChangeCommand =
   | ({ readonly type: 'RequestEmailChange'; readonly now: Date } & Readonly<Requested>)
   | { readonly type: 'MarkEmailChangeMailed'; readonly change_id: string; readonly outcome: MailOutcome }
   /** Counts an attempt before the mailed code is compared. */
-  | { readonly type: 'AttemptEmailChange'; readonly change_id: string; readonly now: Date }
+  | {
+      readonly type: 'AttemptEmailChange';
+      readonly change_id: string;
+      /** The session of the request: a change that it completes would outlive its end. */
+      readonly session: { readonly id: string; readonly epoch: number };
+      readonly now: Date;
+    }
   /** The code was right, and the address is reserved for this change. */
   | {
       readonly type: 'CompleteEmailChange';
@@ -46,6 +53,7 @@ export const emailChangeDecisions: Decisions<EmailChangeCommand, RegisteredUser,
     return [{ type: 'EmailChangeMailed', data: { change_id: command.change_id, outcome: command.outcome } }];
   },
   AttemptEmailChange: (command, user) => {
+    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
     const change = pending(user, command.change_id);
     if (new Date(change.expires_at) <= command.now) notPending();
     if (change.attempts >= mailedCode.attemptsMax)

@@ -27,7 +27,12 @@ type OperatedCommand =
 type ErasureCommand =
   | { readonly type: 'Erase' }
   /** The mail that warns of the erasure was accepted or refused. */
-  | { readonly type: 'MarkUnprovedWarned'; readonly outcome: MailOutcome }
+  | {
+      readonly type: 'MarkUnprovedWarned';
+      /** The time of the warning that this one follows; null: it is the first. */
+      readonly after: Date | null;
+      readonly outcome: MailOutcome;
+    }
   /** Erases an account whose address was never proved and that is not banned; does nothing to any other. */
   | { readonly type: 'EraseUnproved' };
 
@@ -140,7 +145,8 @@ const decide = decideBy<UserCommand, UserState, UserEvent>({
   RecordGuessing: ({ secret, now }, state) => {
     if (state.status !== 'registered') return [];
     const { guessedAt } = state;
-    if (guessedAt !== null && now.getTime() - guessedAt.getTime() < guessedEveryMs) return [];
+    // One that is further ahead is of a clock that was set back since.
+    if (guessedAt !== null && Math.abs(now.getTime() - guessedAt.getTime()) < guessedEveryMs) return [];
     return [{ type: 'GuessingLimitReached', data: { secret } }];
   },
   Erase: (_, state) => {
@@ -149,8 +155,10 @@ const decide = decideBy<UserCommand, UserState, UserEvent>({
     return [{ type: 'UserErased', data: {} }];
   },
   EraseUnproved: (_, state) => (isUnproved(state) ? [{ type: 'UserErased', data: {} }] : []),
-  MarkUnprovedWarned: ({ outcome }, state) =>
-    isUnproved(state) && state.warning === null ? [{ type: 'UnprovedWarned', data: { outcome } }] : [],
+  MarkUnprovedWarned: ({ after, outcome }, state) =>
+    isUnproved(state) && state.warning?.at.getTime() === after?.getTime()
+      ? [{ type: 'UnprovedWarned', data: { outcome } }]
+      : [],
   ...decideRegistered,
 });
 
