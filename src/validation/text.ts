@@ -129,6 +129,11 @@ export function checkText(text: string, field: string, max: number): string {
   return trimmed;
 }
 
+/** Cuts a text to `max` UTF-16 units, and never within a surrogate pair, whose half has no UTF-8 form. */
+export function cutText(text: string, max: number): string {
+  return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
+}
+
 /** Escapes text between two tags. */
 export function escapeXml(text: string): string {
   return text

@@ -5,8 +5,9 @@ import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
 import type { SessionIds } from '../../../projections/projects/projects/reader.js';
 import { makeReaders, type Readers } from '../../../projections/readers.js';
+import { definedOf } from '../../../src/validation/fields.js';
 import { makeOrderCommands } from '../../../src/areas/payments/commands/index.js';
-import { builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
+import { type Plan, builtInPlans } from '../../../src/areas/payments/domain/order/plans.js';
 import { makeOpenStorage } from '../../../src/areas/storages/commands/open-storage.js';
 import { makeStorageUrls } from '../../../src/areas/storages/bucket/signing/media-urls.js';
 import type { Limits } from '../../../src/config/config.js';
@@ -55,6 +56,7 @@ export function givenCommands(
     limits = {},
     paymentProviders = allTestPaymentProviders(),
     paymentMakers = new Map(),
+    plans,
     callbackSleep = () => new Promise(() => undefined),
     buckets = {},
     ...passwordOptions
@@ -63,6 +65,7 @@ export function givenCommands(
     readonly cannotMail?: (address: string) => Promise<boolean>;
     readonly paymentProviders?: PaymentProviders;
     readonly paymentMakers?: PaymentMakers;
+    readonly plans?: readonly Plan[];
     /** The answers of buckets; the default ones are empty, and do not answer to uploads in parts. */
     readonly buckets?: Partial<BucketCalls>;
     /** Default: the service's limits. */
@@ -116,6 +119,7 @@ export function givenCommands(
     ...{ ...stores, ...readers, randomBytes, onFailure, background },
     ...{ ...mailedCodes, passwords, checkPassword, accessTokens, refreshTokens },
     ...{ paymentProviders, paymentMakers, plans: builtInPlans, mailConfigured, defaultCapacityBytes },
+    ...definedOf({ plans }),
     passkeys: { rpId: 'example.org', origins: ['https://example.org', 'https://app.example.org'] },
     deviceTokens: makeDeviceTokens(refreshKeys),
     passkeyChallenges: makePasskeyChallenges(codeKeys, randomBytes),

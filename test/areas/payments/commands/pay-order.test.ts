@@ -1,5 +1,6 @@
 import test from 'ava';
 import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/domain/order/order.js';
+import { type Plan, builtInPlans } from '../../../../src/areas/payments/domain/order/plans.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
@@ -16,7 +17,7 @@ const client = { client_ip: '203.0.113.9', is_mobile: false };
 const back = 'https://stowage.example.com/thanks';
 
 /** An order of 999 USD at `standard`, which the service can ask for payments, and processes over the same stores. */
-async function givenOrder() {
+async function givenOrder(plans?: readonly Plan[]) {
   const clock = makeTestClock();
   const stores = await givenStores({ clock, mayLag: true });
   const maker = makeTestPaymentMaker({ now: () => clock.now() });
@@ -24,7 +25,10 @@ async function givenOrder() {
   const context = () => givenContext((commands += 1), clock.now());
   await placeOrderAs(stores, orderId, context());
   const processOf = (of: typeof stores) => {
-    const world = givenCommands(of, { paymentMakers: new Map([['standard', maker]] as const) });
+    const world = givenCommands(of, {
+      paymentMakers: new Map([['standard', maker]] as const),
+      ...(plans === undefined ? {} : { plans }),
+    });
     return {
       world,
       pay: (returnUrl?: string) => world.payOrder({ ...ours, return_url: returnUrl, ...client }, context()),
@@ -94,6 +98,13 @@ test('The platform gets the order, its price and the address of the callbacks', 
   t.regex(maker.requests[0]?.idempotencyKey ?? '', /^[0-9a-f]{64}$/);
 });
 
+test('A long title is cut between two characters', async (t) => {
+  const long = builtInPlans.map((plan) => ({ ...plan, name: `${'x'.repeat(99)}😀 and more` }));
+  const { pay, maker } = await givenOrder(long);
+  await pay(back);
+  t.is(maker.requests[0]?.title, 'x'.repeat(99));
+});
+
 test('After a payment expired, the next call makes another one under another key', async (t) => {
   const { pay, maker, clock } = await givenOrder();
   const first = await pay();
@@ -139,6 +150,19 @@ test('While a payment that was made is under way, no other one is made, and the 
   await t.throwsAsync(pay(), { code: 'order_not_open' });
 });
 
+test('A buyer who is erased while the platform makes the payment has no such order', async (t) => {
+  const { pay, maker, stores, made } = await givenOrder();
+  const usual = { ...maker };
+  Object.assign(maker, {
+    makePayment: async (request: Parameters<typeof maker.makePayment>[0]) => {
+      await stores.sealer.destroy({ kind: 'person', userId });
+      return usual.makePayment(request);
+    },
+  });
+  await t.throwsAsync(pay(), { instanceOf: CommandRejected, code: 'order_not_found' });
+  t.deepEqual(await made(), []);
+});
+
 test('Only the buyer pays, and only an order that waits for its payment', async (t) => {
   const { world, context, clock, pay, maker } = await givenOrder();
   const of = (input: { readonly user_id: string; readonly order_id: string }) =>
@@ -170,4 +194,17 @@ test('A buyer comes back only to pages of the service', async (t) => {
     await t.throwsAsync(pay(url), { code: 'invalid_request', message: /^return_url / }, url);
   }
   t.is(maker.requests.length, 0);
+});
+
+test('The platform gets the address to come back to in the form in which it was checked', async (t) => {
+  for (const [given, sent] of [
+    // Parsers of other rules would read the host evil.example.
+    ['https://stowage.example.com\\@evil.example/', 'https://stowage.example.com/@evil.example/'],
+    [' https://stowage.example.com/than\tks\n', 'https://stowage.example.com/thanks'],
+    ['https://stowage.example.com/?s={CHECKOUT_SESSION_ID}', undefined],
+  ] as const) {
+    const { pay, maker } = await givenOrder();
+    await pay(given);
+    t.is(maker.requests[0]?.returnUrl, sent ?? given);
+  }
 });

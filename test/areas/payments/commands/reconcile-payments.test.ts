@@ -144,6 +144,27 @@ test('A refund that the platform fails to tell does not hide the state of its or
   t.deepEqual(accepted, ['order 0']);
 });
 
+test('An order with many refunds of which the platform told no end does not prolong a call', async (t) => {
+  let refunds = 0;
+  const { reconcile, accepted, handler, clock } = await givenOrders(2, reported, () => {
+    refunds += 1;
+    clock.advance(10_000);
+    return { kind: 'unknown' };
+  });
+  for (let n = 0; n < 30; n += 1) {
+    const asked = {
+      ...({ refund: idOf(100 + n), provider: 'wechatpay', transaction_id: `t${n}` } as const),
+      ...{ amount: 1, currency: 'USD', project_id: null },
+      ...{ note: sealedExample('note'), note_of: null, note_digest: digest },
+    };
+    const ask = { type: 'AskRefund', refund: asked, remaining: () => 1 } as const;
+    await handler.handle(checkoutAggregate.at(idOf(0)), ask, givenContext(100 + n, time));
+  }
+  t.deepEqual(await reconcile(), { asked: 1, reported: 1, failed: [], next: idOf(0) });
+  t.deepEqual(accepted, ['order 0']);
+  t.is(refunds, 5);
+});
+
 test('The platform is asked for a refund whose end it has not reported within a day, however old the order is', async (t) => {
   const told: QueriedPayment = {
     kind: 'reported',

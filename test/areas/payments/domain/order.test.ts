@@ -264,6 +264,16 @@ test('An unpaid order that ended in several ways is canceled by its buyer first,
   t.is(orderAfter(reportOf({ kind: 'pending' })).status, 'pending');
 });
 
+test('An order that its buyer canceled while a payment was under way does not expire later', (t) => {
+  const events = orderAggregate.decider.decide(
+    reportOf({ kind: 'pending' }),
+    given(orderAggregate, placed).state,
+  );
+  given(orderAggregate, placed, ...events, { type: 'OrderCanceled', data: {} })
+    .when({ type: 'Expire', now: new Date('2026-02-04T03:04:05.000Z') })
+    .thenNothing(t);
+});
+
 type End = 'pending' | 'unpaid' | 'failed' | 'canceled' | 'expired';
 const told = (kind: End, n = 1, minute = 0, transaction?: string): OrderCommand =>
   reportOf({ kind }, `standard-c${n}`, minute, transaction);

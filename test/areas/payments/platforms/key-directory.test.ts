@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { KeyDirectoryProblem } from '../../../../src/areas/payments/platforms/keys/key-directory.js';
@@ -65,6 +65,22 @@ test('An invalid file is reported once, and the current keys stay in use', (t) =
   t.teardown(() => rmSync(`${path}-away`, { recursive: true }));
   t.not(keys(certificateSerial, later(33)), null);
   t.true(reports[1]?.includes('ENOENT'));
+});
+
+test('A file that only its owner could read, and then the service, is read again', (t) => {
+  const path = givenKeyDirectory(t, { 'one.pem': certificate });
+  const reports: string[] = [];
+  const keys = makeWechatPayKeys(path, (problem) => reports.push(problem));
+  const file = join(path, `${publicKeyId}.pem`);
+  const wrong = publicKey.replaceAll(/[a-z]/g, '*');
+  writeFileSync(file, wrong);
+  utimesSync(file, arrivesAt, arrivesAt);
+  t.is(keys(publicKeyId, later(11)), null);
+  t.is(reports.length, 1);
+  // As `chmod` does, this changes neither the file's number, its size nor the time of its content.
+  writeFileSync(file, publicKey);
+  utimesSync(file, arrivesAt, arrivesAt);
+  t.not(keys(publicKeyId, later(22)), null);
 });
 
 test('A directory without keys of the platform stops the start', (t) => {

@@ -50,6 +50,18 @@ test('A genuine body of a standard webhook that is unreadable is verified for an
   t.deepEqual(fact, unreadable('data.amount'));
 });
 
+test('Half a surrogate pair is in no event: the audit log has no form for it', async (t) => {
+  const paid = { kind: 'paid', amount: 999, currency: 'USD' };
+  const told = (id: string) =>
+    callback(
+      `{"type":"payment.paid","data":{"transaction_id":"${id}","amount":999,"currency":"USD","order_number":"1"}}`,
+    );
+  t.deepEqual(await factsBy(standard, told('tx-\\ud83d\\ude00')), [paid]);
+  t.deepEqual(await factsBy(standard, told('tx-\\ud83d')), [unreadable('transaction id')]);
+  const verification = await standard.verify(told('tx-\\ud83d'));
+  t.true(JSON.stringify(verification).includes('"transaction_id":null'));
+});
+
 test('A secret is taken in the forms that consoles show, and one without the length of the standard is refused', (t) => {
   const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64');
   const { publicKey } = generateKeyPairSync('ed25519');

@@ -5,9 +5,10 @@ import type { CommandContext } from '../../../../event-sourcing/ports/command-co
 import { erased } from '../../../../keys/sealing/sealer.js';
 import { makeKeyedMutex } from '../../../../kit/semaphore.js';
 import { invalid } from '../../../../validation/field-problems.js';
+import { cutText } from '../../../../validation/text.js';
 import { userAggregate } from '../../../accounts/domain/user/user.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
-import { rejectUseCase } from '../../../shared/rejections.js';
+import { rejectUseCase, whenKeyDestroyed } from '../../../shared/rejections.js';
 import type { PaymentDeps } from '../../deps.js';
 import {
   type Approval,
@@ -99,8 +100,7 @@ export function makePaying(deps: PaymentDeps) {
 
   async function requirePayable({ user_id, order_id }: PayOrderInput, now: Date): Promise<PlacedOrder> {
     const { state: order } = await handler.load(orderAggregate, order_id);
-    if (order.status === 'absent' || order.user_id !== user_id)
-      return rejectOrder('order_not_found', 'there is no such order');
+    if (order.status === 'absent' || order.user_id !== user_id) return rejectAbsent();
     const pending = paymentUnderWay(order);
     if (pending !== null) {
       const since = new Date(pending.pending_ms).toISOString();
@@ -129,13 +129,15 @@ export function makePaying(deps: PaymentDeps) {
     );
     const scope = { kind: 'person', userId: of.order.user_id } as const;
     const way = { url: made.url, ...(made.kind === 'form' ? { fields: made.fields } : {}) };
+    const sealing = sealer.seal(scope, wayField(orderId), JSON.stringify(way));
     const payment = {
       project_id: of.order.project_id,
       provider,
       kind: made.kind,
       reference: made.reference,
       expires_at: made.expiresAt.toISOString(),
-      way: await sealer.seal(scope, wayField(orderId), JSON.stringify(way)),
+      // The buyer may be erased meanwhile.
+      way: await sealing.catch(whenKeyDestroyed(rejectAbsent)),
       way_of: of.order.user_id,
     };
     const command = { type: 'RecordPayment', payment, now: context.time } as const;
@@ -152,12 +154,13 @@ export function makePaying(deps: PaymentDeps) {
       is_mobile: isMobile,
     } = input;
     const { provider, amount, currency, plan_id, expires_at } = order;
-    const title = (plans.find(({ id }) => id === plan_id)?.name ?? plan_id).slice(0, titleMax);
+    const title = cutText(plans.find(({ id }) => id === plan_id)?.name ?? plan_id, titleMax);
     return {
       orderNumber: orderNumber(orderId),
       price: { amount, currency },
       title,
-      returnUrl,
+      // As it was checked: another parser could read another host in the text of the caller.
+      returnUrl: returnUrl === null ? null : new URL(returnUrl).href,
       callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${provider}`,
       expiresAt: new Date(expires_at),
       ...{ clientIp, isMobile },
@@ -179,10 +182,14 @@ export function makePaying(deps: PaymentDeps) {
     { provider, kind, way, way_of: userId, expires_at }: MadePaymentData,
   ): Promise<PaymentWayOfOrder> {
     const opened = await sealer.open({ kind: 'person', userId }, wayField(orderId), way);
-    if (opened === erased) return rejectOrder('order_not_found', 'there is no such order');
+    if (opened === erased) return rejectAbsent();
     const { url, fields } = storedWay.parse(JSON.parse(opened));
     return { provider, kind, url, ...(fields === undefined ? {} : { fields }), expires_at };
   }
+}
+
+function rejectAbsent(): never {
+  return rejectOrder('order_not_found', 'there is no such order');
 }
 
 function wayField(orderId: string): string {

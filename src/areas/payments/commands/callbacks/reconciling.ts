@@ -88,14 +88,19 @@ export function makeReconciling(
       : askForOrders({ provider, asks }, period, context);
   }
 
+  /** Makes what says that a call begins no further question. */
+  function makeIsOver(): () => boolean {
+    const endMs = clock.steadyMs() + reconcilingMs;
+    return () => clock.steadyMs() > endMs;
+  }
+
   /** Accepts each report of the list that never came. Where the time ends within a page, the next call reads the page again. */
   async function askForList(
     { provider, asks }: Asked<ReportList>,
     { after, ...period }: ReconcilePeriod,
     context: CommandContext,
   ): Promise<Reconciled> {
-    const endMs = clock.steadyMs() + reconcilingMs;
-    const isOver = (): boolean => clock.steadyMs() > endMs;
+    const isOver = makeIsOver();
     let [asked, reported, cursor] = [0, 0, after];
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
@@ -127,7 +132,8 @@ export function makeReconciling(
       ({ provider, status }) => provider === platform.provider && status !== 'refunded',
     );
     const ids = waiting.map(({ id }) => id);
-    const told = await askEach(ids, (id) => reconcile(platform, id, context));
+    const isOver = makeIsOver();
+    const told = await askEach(ids, isOver, (id) => reconcile(platform, id, { context, isOver }));
     const last = page.length < ordersMax ? null : (page.at(-1)?.id ?? null);
     // The next call begins after the last order that this one asked for.
     return { ...told, next: told.asked === ids.length ? last : (ids[told.asked - 1] ?? after) };
@@ -139,14 +145,14 @@ export function makeReconciling(
    */
   async function askEach(
     ids: readonly string[],
+    isOver: () => boolean,
     ask: (id: string) => Promise<Answers>,
   ): Promise<Omit<Reconciled, 'next'>> {
-    const endMs = clock.steadyMs() + reconcilingMs;
     const failed: string[] = [];
     let [asked, reported, unanswered] = [0, 0, 0];
     for (const id of ids) {
       // A platform that limits the rate tells nothing of the next orders either.
-      if (clock.steadyMs() > endMs || failed.length >= failedMax) break;
+      if (isOver() || failed.length >= failedMax) break;
       asked += 1;
       const { isTold, isNews, failures } = await ask(id);
       if (isNews) reported += 1;
@@ -157,16 +163,19 @@ export function makeReconciling(
     return { asked, reported, failed };
   }
 
-  /** Asks about the refunds of an order, and about the order, also where the platform fails to tell a refund. */
+  /**
+   * Asks about the refunds of an order while there is time, and about the order, also where the platform fails to tell a
+   * refund. Refunds that are left out are asked for by the next run.
+   */
   async function reconcile(
     platform: Asked<OrderQueries>,
     orderId: string,
-    context: CommandContext,
+    { context, isOver }: { readonly context: CommandContext; readonly isOver: () => boolean },
   ): Promise<Answers> {
     const failures: unknown[] = [];
     let [isTold, isNews] = [false, false];
     for (const refund of await openRefunds(platform.provider, orderId)) {
-      if (failures.length >= failedMax) break;
+      if (isOver() || failures.length >= failedMax) break;
       await hear(() => refundIsNews(platform, orderId, { refund, context }));
     }
     await hear(() => orderIsNews(platform, orderId, context));
@@ -196,7 +205,7 @@ export function makeReconciling(
   ): Promise<void> {
     const asks = paymentMakers.get(provider)?.asks;
     if (asks === undefined || 'listReports' in asks) return;
-    const { failures } = await reconcile({ provider, asks }, orderId, context);
+    const { failures } = await reconcile({ provider, asks }, orderId, { context, isOver: () => false });
     for (const failure of failures)
       if (isRejection<UseCaseRejection>(failure, 'platform_unavailable')) throw failure;
   }

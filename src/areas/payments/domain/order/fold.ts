@@ -211,14 +211,14 @@ export function paymentUnderWay({ facts }: OrderFields): PaymentAttempt | null {
 
 /**
  * Returns whether the order expires: it has no capture, its time is over, and it has either no end, or a payment that the
- * platform has not decided for `pendingMsMax`. Mismatches do not count.
+ * platform has not decided for `pendingMsMax`. Its buyer has not canceled it. Mismatches do not count.
  */
 export function isExpiring(order: OrderFields & { readonly expires_at: string }, now: Date): boolean {
   const { facts, expires_at } = order;
   const pending = underWay(facts);
   const isOver = pending.every(({ pending_ms }) => pending_ms + pendingMsMax <= now.getTime());
   const isUnpaid = capturedLedgers(order).length === 0 && (facts.ends.length === 0 || pending.length > 0);
-  return isUnpaid && isOver && new Date(expires_at) <= now;
+  return isUnpaid && isOver && !facts.is_withdrawn && new Date(expires_at) <= now;
 }
 
 /** Returns whether the order waits for a payment. */

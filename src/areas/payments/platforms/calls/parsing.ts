@@ -52,10 +52,11 @@ export function at(value: unknown, path: string): unknown {
   return found;
 }
 
-/** Returns a text of 1 to `max` characters, or null. */
+/** Returns a text of 1 to `max` characters, or null. The audit log has no form for half a surrogate pair, which JSON can name. */
 export function textAt(value: unknown, path: string, max = 256): string | null {
   const found = at(value, path);
-  return typeof found === 'string' && found !== '' && found.length <= max ? found : null;
+  const isText = typeof found === 'string' && found !== '' && found.length <= max && found.isWellFormed();
+  return isText ? found : null;
 }
 
 export function listAt(value: unknown, path: string): readonly unknown[] {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { cutText } from '../../../../validation/text.js';
 import { type Form, isAmbiguous, parseForm, signedText } from '../calls/forms.js';
 import type { PaymentFact } from '../../domain/fact.js';
 import { decimalAmount, yuan } from '../money.js';
@@ -51,7 +52,7 @@ export function makeEpayMaker(deps: {
       notify_url: callbackUrl,
       // Gateways require an address.
       return_url: returnUrl ?? new URL('/', callbackUrl).href,
-      name: title.replaceAll(separators, ' ').slice(0, titleMax),
+      name: cutText(title.replaceAll(separators, ' '), titleMax),
       money: yuan(request.price),
     };
   }

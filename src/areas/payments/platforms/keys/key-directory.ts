@@ -57,11 +57,11 @@ function namesIn(path: string): readonly string[] {
   return names;
 }
 
-/** Changes with every change of a file. Follows links: mounted secrets are often links to a replaced directory. */
+/** Changes with every change of a file, also of its mode. Follows links: mounted secrets are often links to a replaced directory. */
 function stateOf(path: string): string {
   const states = namesIn(path).map((name) => {
-    const { ino, mtimeMs, size } = attempt(join(path, name), () => statSync(join(path, name)));
-    return `${name}:${ino}:${mtimeMs}:${size}`;
+    const { ino, ctimeMs, mtimeMs, size } = attempt(join(path, name), () => statSync(join(path, name)));
+    return `${name}:${ino}:${ctimeMs}:${mtimeMs}:${size}`;
   });
   return states.join('\n');
 }

@@ -13,6 +13,8 @@ const linkMs = 300_000;
 const descriptionMax = 100;
 /** ABNORMAL: the refund is stuck at the bank, and the merchant decides in the console where the money goes. */
 const takenOn: readonly string[] = ['SUCCESS', 'PROCESSING', 'ABNORMAL'];
+/** A 403 that is not about our credentials ("Refund", error codes): the refund has failed, and a repetition fails too. */
+const failedForGood: readonly unknown[] = ['USER_ACCOUNT_ABNORMAL'];
 
 /**
  * Makes payments of WeChat Pay API v3: a QR code (Native), or a link for phones (H5). With a sub-merchant, the calls are
@@ -47,7 +49,7 @@ export function makeWechatPayMaker(deps: {
         notify_url: request.callbackUrl,
         amount: { refund: amount.amount, total: paid.amount, currency: amount.currency },
       };
-      const reply = await client({ method: 'POST', path: refundsPath, json });
+      const reply = await client({ method: 'POST', path: refundsPath, json }).catch(refuseFailed);
       const status = textAt(reply, 'status') ?? '';
       if (status === 'CLOSED') throw new PlatformError('refused', status);
       return takenOn.includes(status) ? refundId : unreadableReply();
@@ -84,4 +86,9 @@ export function makeWechatPayMaker(deps: {
   function earlier(expiresAt: Date, ms: number): Date {
     return new Date(Math.min(expiresAt.getTime(), now().getTime() + ms));
   }
+}
+
+function refuseFailed(error: unknown): never {
+  const isFailed = error instanceof PlatformError && failedForGood.includes(error.code);
+  throw isFailed ? new PlatformError('refused', error.code) : error;
 }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { refusalOf } from '../../../../../src/areas/payments/platforms/calls/platform-calls.js';
 import { arrivesAt, merchant, order } from '../messages/messages.js';
 import { makeWechatPayMaker } from '../../../../../src/areas/payments/platforms/wechatpay/wechatpay-maker.js';
 import {
@@ -54,6 +55,19 @@ for (const [name, subMchId] of [
     );
   });
 }
+
+test('A refund that WeChat Pay cannot make to the account of the buyer is refused, and waits for no answer', async (t) => {
+  const answers = async (status: number, code: string) => {
+    const client = () => Promise.reject(refusalOf(status, [code]));
+    const maker = makeWechatPayMaker({
+      ...{ merchant: { ...merchant.wechatpay, subMchId: null }, client, now: () => arrivesAt },
+    });
+    return failureOf(maker.refund?.(refundOf(trade, 1, 'refund-1')) ?? Promise.resolve());
+  };
+  t.is(await answers(403, 'USER_ACCOUNT_ABNORMAL'), 'refused USER_ACCOUNT_ABNORMAL');
+  t.is(await answers(403, 'NO_AUTH'), 'unavailable NO_AUTH');
+  t.is(await answers(400, 'PARAM_ERROR'), 'refused PARAM_ERROR');
+});
 
 test('A buyer with a phone gets a link that leads back to the shop', async (t) => {
   const { platform, maker } = await givenWechatPay(t);
