@@ -175,7 +175,10 @@ browserSuite(test, 'The page for auditors in a browser', () => {
     await browser.until(marksAre('events', 'under'));
     t.true(state.asked.includes('/api/v1/auth/refresh'));
     // When the auditor signs out, then the page forgets the events and keeps the filters
+    const offered = `return document.querySelectorAll('#shown-actors option').length`;
+    t.true(Number(await browser.run(offered)) > 0);
     await browser.click('#sign-out');
+    await browser.until(`return document.querySelectorAll('#shown-actors option').length === 0`);
     await browser.until(`return !document.getElementById('sign-in').hidden`);
     t.is(await browser.run(`return document.querySelectorAll('#events-list li').length`), 0);
     t.is(await browser.run(`return location.hash`), `#view=events&stream=project-${project}`);

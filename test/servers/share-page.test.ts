@@ -1,9 +1,11 @@
 /* Tests the page that opens shares in a real browser: Chromium, controlled by WebDriver. */
 import test, { type ExecutionContext } from 'ava';
 import type { AssetDescription } from '../../src/areas/assets/domain/asset/events.js';
+import { projectAggregate } from '../../src/areas/projects/domain/project/project.js';
 import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.js';
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
+import { appendEvents } from '../support/given/append-events.js';
 import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
@@ -48,6 +50,11 @@ async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene>
       t.is(put.status, 200);
       const asset = { name: 'Rhine at <dawn>', size: content.length, renditions: [], ...file };
       const assetId = await addAsset(services, place, asset);
+      if (terms.password === null) {
+        const project = { aggregate: projectAggregate, id: place.projectId };
+        const allowed = [{ type: 'OpenSharesChanged', data: { open_shares: true } }] as const;
+        await appendEvents(services.handler, project, allowed, new Date());
+      }
       const { id, token } = await givenShare(services, { ...place, assetId }, terms);
       const page = `${url}/s/${token}`;
       await browser.open(page);
@@ -159,6 +166,54 @@ browserSuite(test, 'The page of shares in a browser', () => {
     await browser.until(`return document.querySelector('audio').currentTime === 7`);
     t.is(await browser.run(`return document.querySelectorAll('#actions a').length`), 0);
     t.true(await browser.run(isOpened));
+  });
+
+  test.serial(
+    'A visitor of a share without a password is asked for none when the session ends',
+    async (t) => {
+      const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
+      const { counts } = await visit(image, makePng(3, 2), { password: null, max_uses: 3 });
+      const isAsked = `return !document.getElementById('again').hidden && document.activeElement.id === 'notice-heading'`;
+      await browser.until(isAsked);
+      // Given a visitor whose session ends while the page is open
+      await browser.run(
+        `const send = window.fetch;
+       window.fetch = (path, init) =>
+         path.endsWith('/media') ? Promise.resolve(Response.json({ code: 'invalid_credentials' }, { status: 401 })) : send(path, init);`,
+      );
+      await browser.click('#again');
+      await browser.until(isOpened);
+      // Then the page asks as before, because another opening counts, and for no password
+      await browser.until(`return document.getElementById('opened').hidden`);
+      await browser.until(isAsked);
+      t.true(await browser.run(`return document.getElementById('ask').hidden`));
+      await browser.click('#again');
+      await browser.until(isOpened);
+      await eventually('the share counts both openings', async () => (await counts()).views === 2);
+    },
+  );
+
+  test.serial('A file that leaves the share leaves its open page at the next renewal', async (t) => {
+    const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
+    await visit(image, makePng(3, 2));
+    // Given a share of two files, which then loses the first
+    await browser.run(
+      `const send = window.fetch;
+       window.fetch = async (path, init) => {
+         const reply = await send(path, init);
+         if (!reply.ok || init.method !== 'POST') return reply;
+         const json = await reply.json();
+         const [first] = json.data.assets;
+         const second = { ...first, id: 'second', name: 'Second' };
+         json.data.assets = path.endsWith('/verify') ? [first, second] : [second];
+         return Response.json(json);
+       };`,
+    );
+    await browser.type('#password', `${sharePassword}\uE007`);
+    // Then the page shows the other one alone
+    await browser.until(`return document.querySelector('#stage img')?.alt === 'Second'`);
+    t.true(await browser.run(`return document.getElementById('files').hidden`));
+    t.is(await browser.run(`return document.querySelectorAll('#gallery button').length`), 0);
   });
 
   test.serial('A reload keeps the session of a share that opens once', async (t) => {

@@ -8,6 +8,7 @@ import {
 } from '../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
+import { RemovedSince } from '../../../event-sourcing/ports/errors.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { digestShareToken, makeShareToken } from '../../../keys/codes/mac-tokens.js';
 import { guessing } from '../../../security/guessing/guessing.js';
@@ -80,8 +81,7 @@ export function makeSharing(deps: ShareDeps) {
   return {
     /**
      * Shares chosen assets, or those that have a tag when the share is opened. A repeated command returns the share of the first one.
-     * @throws CommandRejected asset_not_found, invalid_request, open_shares_off; share_not_found where it is revoked since;
-     * TooManyAttempts
+     * @throws CommandRejected asset_not_found, invalid_request, open_shares_off; RemovedSince; TooManyAttempts
      */
     createShare: async (
       { projectId, password, title, note, ...given }: CreateShareInput,
@@ -93,20 +93,20 @@ export function makeSharing(deps: ShareDeps) {
       if (password === null) await requireOpenShares(projectId);
       const address = { projectId, shareId: derivedId(context, 'share') };
       const token = makeShareToken(randomBytes);
-      const hashed = await hashedPassword(address, password);
+      const hashed = await hashedPassword(address, password, removedSince);
       const share: NewShare = {
         ...given,
         ...hashed,
         project_id: projectId,
-        token: await seal(address, 'token', token),
+        token: await seal(address, 'token', token, removedSince),
         token_digest: digestShareToken(digests, token),
-        title: title === null ? null : await seal(address, 'title', title),
-        note: note === null ? null : await seal(address, 'note', note),
+        title: title === null ? null : await seal(address, 'title', title, removedSince),
+        note: note === null ? null : await seal(address, 'note', note, removedSince),
       };
       const create = { type: 'Create', share } as const;
       const target = shareAggregate.at(address.shareId);
       const { documents } = await handler.handle(target, create, context, loadOfNew(context));
-      return (await shares.after(documents)) ?? shareNotFound();
+      return (await shares.after(documents)) ?? removedSince();
     },
     /**
      * Changes a share. A new password, or none, ends the sessions of the old one.
@@ -159,27 +159,33 @@ export function makeSharing(deps: ShareDeps) {
     );
   }
 
-  /** Hashes and seals a password. Null: the share opens without one. */
+  /** Hashes and seals a password. Null: the share opens without one. @param gone see `seal` */
   async function hashedPassword(
     address: ShareAddress,
     password: string | null,
+    gone?: () => never,
   ): Promise<Pick<NewShare, 'password_hash' | 'password_class'>> {
     if (password === null) return { password_hash: null, password_class: passwordClassOf('') };
     // A new password is hashed in the turn of its project.
     const by = { ip: '', known: { id: address.projectId, of: address.projectId } };
     const hash = await refuseWhenFull(() => sharePasswords.hash(password, by));
-    const password_hash = await seal(address, 'password_hash', hash);
+    const password_hash = await seal(address, 'password_hash', hash, gone);
     return { password_hash, password_class: passwordClassOf(password) };
   }
 
-  /** @throws CommandRejected share_not_found once the share's key is destroyed */
+  /** @param gone rejects the command once the share's key is destroyed */
   async function seal(
     address: ShareAddress,
     field: 'token' | 'password_hash' | 'title' | 'note',
     text: string,
+    gone: () => never = shareNotFound,
   ): Promise<Sealed> {
-    return sealer.seal({ kind: 'share', ...address }, field, text).catch(whenKeyDestroyed(shareNotFound));
+    return sealer.seal({ kind: 'share', ...address }, field, text).catch(whenKeyDestroyed(gone));
   }
+}
+
+function removedSince(): never {
+  throw new RemovedSince();
 }
 
 /** Makes a full queue of share passwords 429, not 503 (src/security/README.md#passwords). @throws TooManyAttempts */

@@ -196,9 +196,9 @@ export function makeChanging(
       const result = await setBucketCors(asked, AbortSignal.timeout(corsMs));
       if ('failure' in result)
         return rejectStorage('storage_cors_refused', describeCorsRefusal(result.failure));
-      return after(
-        await handle(storageId, { type: 'RecordCors', projectId, origins, ...result }, context, options),
-      );
+      const { configuration: connection } = opened.storage;
+      const record = { type: 'RecordCors', projectId, connection, origins, ...result } as const;
+      return after(await handle(storageId, record, context, options));
     },
   };
 }

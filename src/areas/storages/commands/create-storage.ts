@@ -15,6 +15,7 @@ import { checkName } from '../../../validation/text.js';
 import { checkEach } from '../../../validation/field-problems.js';
 import { rejectStorage } from '../domain/storage/rejections.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
+import { RemovedSince } from '../../../event-sourcing/ports/errors.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { type CountLimit, makeCountLimit } from '../../shared/count-limit.js';
 
@@ -34,7 +35,7 @@ export function makeStorageLimit({ handler, storages, viewLags }: StorageDeps): 
 
 /**
  * Seals one version of a storage's credentials under a separate data key, each value under its name.
- * @throws CommandRejected storage_not_found once the storage is deleted; StoreUnavailable
+ * @throws CommandRejected storage_not_found once the storage is deleted, RemovedSince for its first version; StoreUnavailable
  */
 export type SealCredentials = ReturnType<typeof makeSealCredentials>;
 
@@ -50,6 +51,8 @@ export function makeSealCredentials({ sealer }: StorageDeps) {
       }
     } catch (error) {
       if (!(error instanceof KeyDestroyed)) throw error;
+      // Only a creation seals the first version.
+      if (whose.version === firstCredentialsVersion) throw new RemovedSince();
       return rejectStorage('storage_not_found', 'there is no such storage any more');
     }
     return sealed;
@@ -72,8 +75,8 @@ export interface CreateStorageInput {
 
 /**
  * Adds a storage to a project (docs/api.md#41-post-apiv1projectsprojectidstorages).
- * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached;
- * storage_not_found where a repeated command finds its storage deleted
+ * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached; RemovedSince where a
+ * repeated command finds its storage deleted
  */
 export type CreateStorage = ReturnType<typeof makeCreateStorage>;
 

@@ -97,9 +97,9 @@ test('A share whose creation is repeated after its revocation stays revoked', as
   const created = await commands.createShare(input, context);
   const again = () => outcomeOf(commands.createShare(input, context));
   await commands.revokeShare({ ...place, shareId: created.resource.id }, nextContext(service));
-  t.is(await again(), 'share_not_found');
+  t.is(await again(), 'removed_since');
   await destroyKey(created.resource.id);
-  t.is(await again(), 'share_not_found');
+  t.is(await again(), 'removed_since');
   t.is(await shareStatus(created.resource.id), 'revoked');
 });
 

@@ -20,10 +20,17 @@ const dayMs = 86_400_000;
 /** A share of Ada's, who owns the project "Rivers". */
 async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2] = {}) {
   let aheadMs = 0;
+  let unseen = 0;
   const scene = await givenMail(t, (deps, stores) => {
     const clock = { ...stores.clock, now: () => new Date(Date.now() + aheadMs) };
+    const commands = givenCommands(stores);
+    const find: typeof commands.shares.find = async (...address) => {
+      unseen -= 1;
+      return unseen >= 0 ? null : commands.shares.find(...address);
+    };
+    const shares = { ...commands.shares, find };
     return [
-      makeMailShareLinks({ ...stores, ...givenCommands(stores), ...deps, clock }),
+      makeMailShareLinks({ ...stores, ...commands, ...deps, shares, clock }),
       makeForgetShareMails({ ...stores, clock }),
     ];
   });
@@ -42,6 +49,10 @@ async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2
   const { projectId } = place;
   return {
     ...{ ...scene, service, share, projectId, commands },
+    /** The view does not have the share for so many reads. */
+    lag: (reads: number) => {
+      unseen = reads;
+    },
     startAhead: (ms: number) => {
       aheadMs = ms;
       return scene.start(ms);
@@ -120,6 +131,35 @@ test('Two processes that run the reaction at once send one mail', async (t) => {
     smtp.mails.map(({ to }) => to),
     [['bob@example.net']],
   );
+});
+
+test('A mail waits while the view does not have the share yet', async (t) => {
+  const { start, settled, smtp, send, lag } = await given(t);
+  lag(1);
+  await send(['bob@example.net']);
+  await settled(start());
+  t.deepEqual(
+    smtp.mails.map(({ to }) => to),
+    [['bob@example.net']],
+  );
+});
+
+test('No mail leads to a share without a password once the project allows none', async (t) => {
+  const { start, settled, smtp, send, service, commands, share, projectId } = await given(t);
+  const allow = (open_shares: boolean) =>
+    appendEvents(
+      service.handler,
+      { aggregate: projectAggregate, id: projectId },
+      [{ type: 'OpenSharesChanged', data: { open_shares } }],
+      service.clock.now(),
+    );
+  await allow(true);
+  const address = { projectId, shareId: share.id };
+  await commands.changeShare({ ...address, changes: { password: null } }, nextContext(service));
+  await send(['bob@example.net']);
+  await allow(false);
+  await settled(start());
+  t.deepEqual(smtp.mails, []);
 });
 
 test('A repeated request mails nothing more, also after its key is destroyed', async (t) => {

@@ -51,3 +51,13 @@ test('Only editors and keys with share:write see what opens a share', async (t) 
   // and strangers do not learn that the share exists
   t.is((await service.get(`${path}/qr`, await service.signUp('stranger'))).status, 404);
 });
+
+test('Blanks around the longest password do not make it wrong', async (t) => {
+  const { service, add, ask } = await givenSharing(t);
+  const password = 'x'.repeat(128);
+  const made = await ask({ asset_id: await add('one.png'), password });
+  const verify = (tried: string) =>
+    service.post(`/api/v1/shares/${fieldOf(made, 'token')}/verify`, { password: tried });
+  for (const tried of [password, ` ${password}\r\n`]) t.is((await verify(tried)).status, 200, tried);
+  t.is((await verify(`${password}x`)).status, 400);
+});

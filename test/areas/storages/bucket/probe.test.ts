@@ -241,6 +241,28 @@ test('The object of a test that throws is deleted, and the error leaves the prob
   t.is(storage.objects.size, 0);
 });
 
+test('The object and the parts of a test whose time is up are deleted', async (t) => {
+  for (const query of ['response-content-type', 'partNumber']) {
+    const storage = await givenFakeStorage(t);
+    const timeUp = new AbortController();
+    const outgoing = makeOutgoingHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
+    const http: OutgoingHttp = (request, signal) => {
+      if (new URL(request.url).searchParams.has(query)) timeUp.abort();
+      return outgoing(request, signal);
+    };
+    const urls = bucketUrls(
+      { protocol: 'http:', host: `127.0.0.1:${storage.port}` },
+      { id: 'a-key', secret },
+    );
+    const run = makeProbeBucket({ http, now, makeId: () => 'an-id' });
+    const target = { urls, basePath: 'videos', hasPublicEndpoint: false, origins: [], cdn: null } as const;
+    await run({ ...target, provider: 's3' }, timeUp.signal).catch(() => undefined);
+    t.is(storage.objects.size, 0, query);
+    const ends = storage.requests.filter((request) => request.startsWith('DELETE')).length;
+    t.is(ends, query === 'partNumber' ? 2 : 1, query);
+  }
+});
+
 test('The object of a failed test is deleted', async (t) => {
   const storage = await givenFakeStorage(t, { get: error(403, 'AccessDenied') });
   t.is((await probe({ storage }))?.code, 'read_denied');

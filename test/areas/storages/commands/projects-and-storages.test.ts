@@ -168,9 +168,9 @@ test('A creation that is repeated after the deletion of the storage is refused a
   const target = { aggregate: storageAggregate, id: resource.id };
   await stores.handler.handle(target, { type: 'Delete', projectId }, givenContext(4, at, actor));
   const deleted = await log();
-  t.is(await again(), 'storage_not_found');
+  t.is(await again(), 'removed_since');
   await destroyCredentials(resource.id);
-  t.is(await again(), 'storage_not_found');
+  t.is(await again(), 'removed_since');
   t.deepEqual(await log(), deleted);
   t.is(await storages.find(projectId, resource.id), null);
 });

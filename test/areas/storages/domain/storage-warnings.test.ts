@@ -61,7 +61,10 @@ test('Warnings hold until the next result, or until the connection changes', (t)
 });
 
 const record = (refused: readonly string[], isChanged: boolean) =>
-  ({ type: 'RecordCors', projectId, origins: [app, api], refused, isChanged }) as const;
+  ({
+    ...({ type: 'RecordCors', projectId, connection: configuration } as const),
+    ...{ origins: [app, api], refused, isChanged },
+  }) as const;
 const corsSet = (...refused: string[]): StorageEvent => ({
   type: 'StorageCorsSet',
   data: { origins: [app, api], refused },
@@ -74,6 +77,18 @@ test('A rule that the bucket took ends the warning, and other warnings stay', (t
     .then(t, corsSet());
   t.deepEqual(warningsAfter(...warned, corsSet()), [unchecked]);
   t.deepEqual(warningsAfter(...warned, corsSet(api)), [missing(api), unchecked]);
+});
+
+test('A bucket that the storage has left ends no warning of the next one', (t) => {
+  const warned = passedWith(unchecked);
+  const next = [
+    ...[...warned, candidateStarted, changedTo(otherBucket)],
+    { ...candidateSucceeded, data: { ...candidateSucceeded.data, warnings: [missing(app, api)] } },
+  ];
+  // The rule was set at the bucket before, and the storage changed meanwhile
+  given(storageAggregate, ...next)
+    .when(record([], true))
+    .then(t);
 });
 
 test('A bucket that had the rule appends an event only if a warning says otherwise', (t) => {

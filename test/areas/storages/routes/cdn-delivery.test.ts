@@ -47,3 +47,25 @@ test('A token of a CDN is sealed, never shown, and in the media URLs of shares, 
   t.deepEqual((await put({ mode: 'origin' })).json, { mode: 'origin' });
   t.deepEqual((await service.get(delivery, owner)).json, { mode: 'origin' });
 });
+
+test('A document of a share has a URL that shows it where the storage has no cdn_domain any more', async (t) => {
+  const domain = { cdn_domain: 'cdn.example.com' };
+  const service = await givenOwnedProject(t, {}, domain);
+  const { at, project, send, make, storage_id } = service;
+  const storage = `${at}/storages/${storage_id}`;
+  // Given a storage whose domain serves without signatures, and that has lost its domain
+  t.is((await send('PUT', `${storage}/delivery`, { mode: 'public' })).status, 200);
+  const file = { ...sharedFile, media_type: 'application/pdf', renditions: [] };
+  const asset_id = await addAsset(service.stores, { projectId: project, storageId: storage_id }, file);
+  const shared = await make('shares', { asset_id, password: 'open sesame' });
+  const open = async () => {
+    const opened = await service.post(`/api/v1/shares/${String(shared['token'])}/verify`, {
+      password: 'open sesame',
+    });
+    return (opened.json as { data: { media: { url: string; inline_url?: string }[] } }).data.media[0];
+  };
+  t.is((await open())?.inline_url, undefined);
+  t.is((await send('PATCH', storage, { cdn_domain: '' })).status, 200);
+  // Then the bucket signs its URLs, and one of them shows the document
+  t.regex((await open())?.inline_url ?? '', /[?&]response-content-disposition=inline/);
+});

@@ -1,7 +1,7 @@
 import { makeAlarms, makeVerdictView } from './views/verdict-view.js';
 import { makePageChecks } from './proof/checks.js';
 import { byId } from '../../../../http/pages/browser/elements.js';
-import { makeEventList, makeStreamView } from './views/event-list.js';
+import { forgetOffered, makeEventList, makeStreamView } from './views/event-list.js';
 import { type PageState, fieldsOfView, fragmentOf, stateOfFragment } from './entry.js';
 import { makeKeptDevice } from './kept-device.js';
 import { makeKept } from './kept.js';
@@ -110,6 +110,7 @@ function leave(why: string): void {
   for (const list of Object.values(eventLists)) list.clear();
   streamView.show('', '');
   names.forget();
+  forgetOffered();
   signIn.ask(why);
 }
 

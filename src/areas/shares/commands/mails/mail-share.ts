@@ -1,6 +1,7 @@
 import type { ShareDeps } from '../../deps.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
+import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import { projectAggregate } from '../../../projects/domain/project/project.js';
 import { rejectProject } from '../../../projects/domain/project/rejections.js';
@@ -101,8 +102,10 @@ export function makeMailShareLinks(
     ]);
     if (share.status !== 'open' || !isUsable(share, clock.now())) return null;
     if (project.status !== 'existing' || roleIn(project, data.sent_by) === null) return null;
+    if (!isProtected(share) && !project.open_shares) return null;
     const found = await shares.find(data.project_id, data.share_id);
-    if (found === null) return null;
+    // The stream has the share, so the view is behind: the mail waits, and is not lost.
+    if (found === null) throw new StoreUnavailable('the view does not have the share yet');
     const { url, expires_at } = found.resource;
     const expiresAt = expires_at === null ? null : new Date(expires_at);
     return { url, projectName: project.name, expiresAt, passwordRequired: isProtected(share) };

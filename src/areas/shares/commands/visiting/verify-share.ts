@@ -79,7 +79,8 @@ export function makeSharedMedia(
       const given = { storage, asset, now, until, playlists };
       const links = makeMediaLinks({ ...given, disposition });
       // A URL that the bucket does not check does not fix the type, so a page must not frame it.
-      const fixesType = !['public', 'token'].includes(storage.storage.delivery);
+      const { delivery, configuration } = storage.storage;
+      const fixesType = configuration.cdn_domain === '' || !['public', 'token'].includes(delivery);
       if (!fixesType || !links.some(({ media_type }) => isFramedDocument(media_type)))
         return [{ assetId, media: links }];
       const shown = makeMediaLinks({ ...given, disposition: 'inline' });

@@ -13,9 +13,9 @@ export function checkSharePassword(password: string, field = 'password'): string
   return password;
 }
 
-/** Checks the length of a password that a visitor tries. @throws CommandRejected invalid_request */
+/** Checks the length of a password that a visitor tries, without the blanks around it. @throws CommandRejected invalid_request */
 export function checkTriedPassword(password: string): string {
-  checkLength(password, 1, '');
+  checkLength(lengthOf(password) > sharePasswordMax ? password.trim() : password, 1, '');
   return password;
 }
 

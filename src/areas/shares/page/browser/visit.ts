@@ -34,7 +34,7 @@ function visitShare(): void {
   let opening: Opening | null = null;
   let project: Opening['project'] = null;
   // A repetition uses the same key, so that a lost reply counts as one use.
-  const key = makeAttemptKey();
+  let key = makeAttemptKey();
 
   async function start(): Promise<void> {
     notices.hide();
@@ -57,7 +57,7 @@ function visitShare(): void {
       return;
     }
     if (renewed !== null && renewed.status !== 200) kept.forget();
-    await startAfresh(introduced);
+    await startAfresh(introduced, null);
   }
 
   /** The link of a share that was used up says nothing of its project any more. */
@@ -66,14 +66,15 @@ function visitShare(): void {
     if (project !== null) showBrand(project);
   }
 
-  async function startAfresh({ status, data, waitSeconds }: ShareReply): Promise<void> {
+  /** @param complaint why the visitor has to type the password again; null at first */
+  async function startAfresh({ status, data, waitSeconds }: ShareReply, complaint: string | null) {
     if (status === 404) await leaveKnown();
     else if (status !== 200) notices.showUnreached(waitSeconds, () => void start());
-    else await openIntroduced(data as Introduction);
+    else await openIntroduced(data as Introduction, complaint);
   }
 
-  async function openIntroduced(introduction: Introduction): Promise<void> {
-    if (introduction.password_required) form.show(null);
+  async function openIntroduced(introduction: Introduction, complaint: string | null): Promise<void> {
+    if (introduction.password_required) form.show(complaint);
     else if (introduction.limited_uses) notices.showCounted(() => void openWithoutPassword());
     else await openWithoutPassword();
   }
@@ -93,6 +94,7 @@ function visitShare(): void {
   function open({ data, aheadMs }: ShareReply): void {
     const opened = openingOf(data, project);
     kept.keep(opened);
+    key = makeAttemptKey();
     present(opened, aheadMs);
   }
 
@@ -111,20 +113,29 @@ function visitShare(): void {
     const reply = await client.renew(mine.session);
     if (opening !== mine) return;
     if (reply.status === 200) {
-      const renewed = renewedOpening(mine, reply.data);
-      if (!allowOriginsOf(renewed.files)) return;
-      opening = renewed;
-      renewal.plan(renewed, reply.aheadMs);
-      view.refresh(renewed);
+      await goOn(renewedOpening(mine, reply.data), reply.aheadMs);
     } else if (reply.status === 401) {
       close();
-      if ((await client.introduce()).status === 404) await leaveKnown();
-      else form.show(words.say('ask.over'));
+      // The share may need no password any more, or never did.
+      await startAfresh(await client.introduce(), words.say('ask.over'));
     } else if (reply.status === 404) {
       await leaveKnown();
     } else {
       renewal.retry(reply.waitSeconds);
     }
+  }
+
+  async function goOn(renewed: Opening, aheadMs: number): Promise<void> {
+    if (renewed.files.length === 0) {
+      // The share has other files than the page knows, as after a reload.
+      close();
+      await startAfresh(await client.introduce(), null);
+      return;
+    }
+    if (!allowOriginsOf(renewed.files)) return;
+    opening = renewed;
+    renewal.plan(renewed, aheadMs);
+    view.refresh(renewed);
   }
 
   function close(): void {

@@ -78,6 +78,8 @@ export function makeProbeBucket({
   ): Promise<ProbeResult> => {
     const http = forAccount(client, urls.account);
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
+    /** What ends a request before the time of the outgoing client. */
+    let ending: AbortSignal | undefined = signal;
     const unlisted = await attempt(list);
     if (unlisted !== null) return { failure: unlisted, warnings: [] };
     let unproven: ProbeFailure | null;
@@ -96,7 +98,8 @@ export function makeProbeBucket({
         if (cdn !== null) await readThroughCdn(cdn);
       });
     } finally {
-      // The object may exist after a failed write, and after an error of this service too.
+      // The object may exist after a failed write, after an error of this service, and after the time of the test.
+      ending = undefined;
       undeleted = await attempt(remove);
     }
     const failure = unproven ?? undeleted;
@@ -170,7 +173,8 @@ export function makeProbeBucket({
       const parts = unsent === null ? await multipart.listParts({ ...upload, after: 0, limit: 1 }) : [];
       const isListed = 'length' in parts && parts[0]?.size === content.length;
       if (isListed && (await multipart.complete({ ...upload, parts })) === 'done') return true;
-      await multipart.abort(upload, signal);
+      // The bucket would keep the parts of a test whose time is up.
+      await multipart.abort(upload);
       return false;
     }
 
@@ -224,7 +228,7 @@ export function makeProbeBucket({
       request: OutgoingRequest,
       explain: Explain = failureOfConnection,
     ): Promise<OutgoingReply> {
-      return http(request, signal).catch((error: unknown) => {
+      return http(request, ending).catch((error: unknown) => {
         if (error instanceof OutgoingError) throw new Failed(explain(error.failure, request));
         throw error;
       });

@@ -1,7 +1,14 @@
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
+import { RemovedSince } from '../../../../event-sourcing/ports/errors.js';
 import { type DeliveryMode, checkCdnDomain } from '../delivery/delivery.js';
-import { otherFields, type StorageConfiguration, type StorageEvent, storageEvents } from './events.js';
+import {
+  otherFields,
+  type StorageConfiguration,
+  type StorageConnection,
+  type StorageEvent,
+  storageEvents,
+} from './events.js';
 import {
   type ExistingStorage,
   evolve,
@@ -58,9 +65,13 @@ type MemberCommand = {
   /** `token`: of the mode `token`. Its version is one more than `credentialsVersionMax`. */
   | { readonly type: 'ChangeDelivery'; readonly mode: DeliveryMode; readonly token: StoredCdnToken | null }
   | { readonly type: 'StartTest'; readonly testId: string }
-  /** `isChanged`: whether the service changed the rules of the bucket. `refused`: origins that it still refuses. */
+  /**
+   * `connection`: of the bucket that was asked. `isChanged`: whether the service changed the rules of the bucket. `refused`: origins
+   * that it still refuses.
+   */
   | {
       readonly type: 'RecordCors';
+      readonly connection: StorageConnection;
       readonly origins: readonly string[];
       readonly refused: readonly string[];
       readonly isChanged: boolean;
@@ -102,8 +113,9 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
       return [{ type: 'StorageDeliveryChanged', data: { mode, token: recorded } }];
     },
     StartTest: (command, storage) => startTest(command.testId, storage),
-    /** A bucket that had the rules already, and of which no warning stands, appends nothing. */
-    RecordCors: ({ origins, refused, isChanged }, { warnings, corsSet }) => {
+    /** A bucket that had the rules already, and of which no warning stands, appends nothing, nor does that of another connection. */
+    RecordCors: ({ connection, origins, refused, isChanged }, { configuration, warnings, corsSet }) => {
+      if (!sameConnection(configuration, connection)) return [];
       const known = warnings.find(({ code }) => code === 'cors_missing')?.origins ?? [];
       const data = { origins: [...origins], refused: [...refused] };
       const isRecorded = !isChanged || isDeepStrictEqual(corsSet, data);
@@ -119,8 +131,7 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
 const decide = decideBy<StorageCommand, StorageState, StorageEvent>({
   Create: ({ projectId, configuration, credentials }, state) => {
     // The id derives from the command, so an earlier attempt made the existing storage.
-    if (state.status === 'deleted')
-      return rejectStorage('storage_not_found', 'there is no such storage any more');
+    if (state.status === 'deleted') throw new RemovedSince();
     if (state.status !== 'absent') return [];
     return [
       {

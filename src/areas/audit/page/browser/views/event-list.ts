@@ -158,6 +158,12 @@ export function makeEventList(deps: {
 
 const offeredMax = 200;
 
+/** Empties the pick lists of the filters, because their labels are names of people. */
+export function forgetOffered(): void {
+  for (const name of ['shown-streams', 'shown-actors', 'shown-projects'])
+    byId(name, HTMLDataListElement).replaceChildren();
+}
+
 /** Adds what an event names to the pick lists of the filters. */
 function offerValues({ event, projectId }: ShownItem, { nameOf }: Names): void {
   const actor = (event.metadata as Readonly<Record<string, unknown>>)['actor'];

@@ -67,23 +67,34 @@ export function makeOpenedView(
     byId('sender-note', HTMLQuoteElement).textContent = note;
   }
 
+  function showFiles(opened: Opening): void {
+    showTerms(opened);
+    gallery.fill(opened.files);
+    downloadAll.show(opened);
+  }
+
   return {
     show: (opened: Opening) => {
       opening = opened;
       panel.hidden = false;
-      showTerms(opened);
-      gallery.fill(opened.files);
-      downloadAll.show(opened);
+      showFiles(opened);
       const [first] = opened.files;
       if (first !== undefined) choose(first, opened);
       title.focus();
     },
-    /** Takes over an opening with fresh URLs. */
+    /** Takes over an opening with fresh URLs, and without the files that the share has lost. */
     refresh: (opened: Opening) => {
+      const isFewer = opened.files.length !== opening?.files.length;
       opening = opened;
+      if (isFewer) showFiles(opened);
       const file = opened.files.find(({ id }) => id === current?.id);
-      if (file === undefined) return;
+      const [first] = opened.files;
+      if (file === undefined) {
+        if (first !== undefined) choose(first, opened);
+        return;
+      }
       current = file;
+      if (isFewer) gallery.mark(file);
       const isOfSeveral = opened.files.length > 1;
       writeActions(places, { file, terms: opened.share, isOfSeveral }, given);
       stage.refresh(file);
