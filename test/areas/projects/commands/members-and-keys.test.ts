@@ -115,7 +115,10 @@ async function givenTwoOwners() {
 test('A repeated creation of a project that was deleted since is refused', async (t) => {
   const { createProject, deleteProject, projectId, codeOf } = await givenProject();
   await deleteProject({ projectId }, givenContext(2, at));
-  t.is(await codeOf(createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at))), 'removed_since');
+  t.is(
+    await codeOf(createProject({ ownerId: userId, name: 'Rivers' }, givenContext(1, at))),
+    'removed_since',
+  );
 });
 
 test('An owner who takes the billing while the payer leaves stays with it, because each process decides again', async (t) => {
