@@ -16,10 +16,14 @@ const app = 'https://app.example.com';
 const http = makePatientHttp({ isAllowed: makeAllowedAddress(['127.0.0.0/8']) });
 const now = () => new Date();
 
-function setRule({ port }: Pick<FakeStorage, 'port'>, origins: readonly string[] = [app]) {
+function setRule(
+  { port }: Pick<FakeStorage, 'port'>,
+  origins: readonly string[] = [app],
+  signal = AbortSignal.timeout(600_000),
+) {
   const keys = { id: 'canary-access-key', secret: 'canary-secret-key' };
   const target = { urls: bucketUrls({ host: `127.0.0.1:${port}` }, keys), origins, ruleFor: corsRuleFields };
-  return makeSetBucketCors({ http, now })(target, AbortSignal.timeout(600_000));
+  return makeSetBucketCors({ http, now })(target, signal);
 }
 
 const foreign =
@@ -43,6 +47,11 @@ test('The service adds the first rule of a bucket, and another origin later', as
   const other = 'https://other.example.com';
   t.deepEqual(await setRule(storage, [app, other]), { isChanged: true, refused: [] });
   t.true(storage.cors.configuration?.includes(corsRuleXml([app, other])));
+});
+
+test('A change whose time is up is a failure with a code', async (t) => {
+  const storage = await givenFakeStorage(t);
+  t.deepEqual(await setRule(storage, [app], AbortSignal.abort()), { failure: 'connection_timeout' });
 });
 
 test('A bucket that still refuses pages after the change is reported with their origins', async (t) => {

@@ -112,7 +112,7 @@ type SetCorsResult =
 /**
  * Adds the rule for the origins to the CORS rules of a bucket: reads them, merges, writes them and sends the preflights of
  * pages. Two changes at once may lose one of them, because providers write the rules without a condition.
- * @throws the signal's reason
+ * Where the signal aborts, the time is up.
  */
 export type SetBucketCors = ReturnType<typeof makeSetBucketCors>;
 
@@ -136,7 +136,7 @@ export function makeSetBucketCors({ http: client, now }: BucketCalls) {
       }
       return { isChanged: merged.is === 'changed', refused: await refusedOf() };
     } catch (error) {
-      signal.throwIfAborted();
+      if (signal.aborted) return { failure: failureOfConnection('connection_timeout').code };
       if (error instanceof OutgoingError) return { failure: failureOfConnection(error.failure).code };
       throw error;
     }
