@@ -93,15 +93,16 @@ export function makeSharing(deps: ShareDeps) {
       if (password === null) await requireOpenShares(projectId);
       const address = { projectId, shareId: derivedId(context, 'share') };
       const token = makeShareToken(randomBytes);
-      const hashed = await hashedPassword(address, password, removedSince);
+      const seal = sealing(address, removedSince);
+      const hashed = await hashedPassword(projectId, password, seal);
       const share: NewShare = {
         ...given,
         ...hashed,
         project_id: projectId,
-        token: await seal(address, 'token', token, removedSince),
+        token: await seal('token', token),
         token_digest: digestShareToken(digests, token),
-        title: title === null ? null : await seal(address, 'title', title, removedSince),
-        note: note === null ? null : await seal(address, 'note', note, removedSince),
+        title: title === null ? null : await seal('title', title),
+        note: note === null ? null : await seal('note', note),
       };
       const create = { type: 'Create', share } as const;
       const target = shareAggregate.at(address.shareId);
@@ -118,6 +119,7 @@ export function makeSharing(deps: ShareDeps) {
       options: Options = {},
     ): Promise<Versioned<ShareResource>> => {
       const address = { projectId, shareId };
+      const seal = sealing(address, shareNotFound);
       // A share of another project is rejected before the password is hashed and sealed.
       const present = openShare((await handler.load(shareAggregate, shareId)).state, projectId);
       if (terms.expires_at !== undefined) checkShareEnd(terms.expires_at, context.time);
@@ -127,7 +129,7 @@ export function makeSharing(deps: ShareDeps) {
       const hashed =
         password === undefined
           ? undefined
-          : await hashedPassword(address, password === null ? null : checkSharePassword(password));
+          : await hashedPassword(projectId, password === null ? null : checkSharePassword(password), seal);
       const change = { type: 'Change', projectId, changes, password: hashed } as const;
       const revoking = { ...options, revokesAccess: hashed !== undefined };
       const { documents } = await handler.handle(shareAggregate.at(shareId), change, context, revoking);
@@ -139,7 +141,7 @@ export function makeSharing(deps: ShareDeps) {
         const sealed = present[field];
         const scope = { kind: 'share', ...address } as const;
         if (sealed !== null && (await sealer.open(scope, field, sealed)) === text) return sealed;
-        return seal(address, field, text);
+        return seal(field, text);
       }
     },
     /** Revokes a share and ends its sessions. @throws CommandRejected share_not_found; PreconditionFailed */
@@ -159,28 +161,24 @@ export function makeSharing(deps: ShareDeps) {
     );
   }
 
-  /** Hashes and seals a password. Null: the share opens without one. @param gone see `seal` */
+  /** Hashes and seals a password. Null: the share opens without one. */
   async function hashedPassword(
-    address: ShareAddress,
+    projectId: string,
     password: string | null,
-    gone?: () => never,
+    seal: ReturnType<typeof sealing>,
   ): Promise<Pick<NewShare, 'password_hash' | 'password_class'>> {
     if (password === null) return { password_hash: null, password_class: passwordClassOf('') };
     // A new password is hashed in the turn of its project.
-    const by = { ip: '', known: { id: address.projectId, of: address.projectId } };
+    const by = { ip: '', known: { id: projectId, of: projectId } };
     const hash = await refuseWhenFull(() => sharePasswords.hash(password, by));
-    const password_hash = await seal(address, 'password_hash', hash, gone);
+    const password_hash = await seal('password_hash', hash);
     return { password_hash, password_class: passwordClassOf(password) };
   }
 
-  /** @param gone rejects the command once the share's key is destroyed */
-  async function seal(
-    address: ShareAddress,
-    field: 'token' | 'password_hash' | 'title' | 'note',
-    text: string,
-    gone: () => never = shareNotFound,
-  ): Promise<Sealed> {
-    return sealer.seal({ kind: 'share', ...address }, field, text).catch(whenKeyDestroyed(gone));
+  /** Makes what seals for a share. @param gone rejects the command once the key of the share is destroyed */
+  function sealing(address: ShareAddress, gone: () => never) {
+    return async (field: 'token' | 'password_hash' | 'title' | 'note', text: string): Promise<Sealed> =>
+      sealer.seal({ kind: 'share', ...address }, field, text).catch(whenKeyDestroyed(gone));
   }
 }
 

@@ -4,7 +4,6 @@ import {
   type Evolving,
 } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
-import { RemovedSince } from '../../../../event-sourcing/ports/errors.js';
 import { type NewShare, type ShareEvent, type ShareTerms, shareEvents } from './events.js';
 import type { PasswordClass } from './password.js';
 import { rejectShare, type ShareEnding, shareNotFound } from './rejections.js';
@@ -91,7 +90,6 @@ function evolve(state: ShareState, event: Evolving<ShareEvent>): ShareState {
 const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
   Create: (command, state) => {
     // The id derives from the command, so an earlier attempt made the existing share.
-    if (state.status === 'revoked') throw new RemovedSince();
     return state.status === 'absent' ? [{ type: 'ShareCreated', data: command.share }] : [];
   },
   Change: (command, state) => change(command, openShare(state, command.projectId)),

@@ -1,6 +1,5 @@
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import { isDeepStrictEqual } from 'node:util';
-import { RemovedSince } from '../../../../event-sourcing/ports/errors.js';
 import { type DeliveryMode, checkCdnDomain } from '../delivery/delivery.js';
 import {
   otherFields,
@@ -131,7 +130,6 @@ const forMember = narrowed<MemberCommand, StorageState, ExistingStorage, Storage
 const decide = decideBy<StorageCommand, StorageState, StorageEvent>({
   Create: ({ projectId, configuration, credentials }, state) => {
     // The id derives from the command, so an earlier attempt made the existing storage.
-    if (state.status === 'deleted') throw new RemovedSince();
     if (state.status !== 'absent') return [];
     return [
       {
