@@ -87,7 +87,7 @@ function flipBits(
   return found;
 }
 
-testFlippedReadModels(test, Math.ceil(flips / 10));
+testFlippedReadModels(test, walFlips, seed);
 
 /**
  * Makes a log of streams with three events each, and returns the content of its file. `whileOpen` runs before the log
