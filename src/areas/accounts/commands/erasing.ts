@@ -3,10 +3,9 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { everyId } from '../../shared/deps.js';
 import { onceShown, type Shows } from '../../shared/once-shown.js';
-import { sessionHolds } from '../domain/guard.js';
+import { type RequestSession, requireSession } from '../domain/guard.js';
 import { sessionAggregate } from '../domain/session/session.js';
 import { endingGivenAccess } from '../domain/user/fold.js';
-import { rejectUser } from '../domain/user/rejections.js';
 import { userAggregate } from '../domain/user/user.js';
 import type { AddressReservations } from './email/address-reservations.js';
 import type { KnownDevices } from './signing-in/known-devices.js';
@@ -44,7 +43,7 @@ export interface Holdings {
 type OfUser = { readonly userId: string };
 
 /** `session`: that of the request; left out where an operator asks. */
-type EraseInput = OfUser & { readonly session?: { readonly id: string; readonly epoch: number } };
+type EraseInput = OfUser & { readonly session?: RequestSession };
 
 export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
 
@@ -85,8 +84,7 @@ export function makeErasing(
     eraseUser: async ({ userId, session }: EraseInput, context: CommandContext): Promise<void> => {
       const { state: user } = await handler.load(userAggregate, userId);
       // A session may have ended since its request was authenticated, and the projects go first.
-      if (session !== undefined && user.status === 'registered' && !sessionHolds(user, session))
-        rejectUser('session_ended', 'the session has ended');
+      if (session !== undefined && user.status === 'registered') requireSession(user, session);
       await holdings.deleteOwnedAlone(userId, context);
       await handler.handle(userAggregate.at(userId), { type: 'Erase' }, context, { revokesAccess: true });
       // From here on, a reaction completes the erasure if this process crashes.

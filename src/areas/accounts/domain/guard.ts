@@ -1,3 +1,5 @@
+import { rejectUser } from './user/rejections.js';
+
 /** The second factors, the weaker first. A recovery code counts as either (src/areas/accounts/commands/README.md#fresh-authentication). */
 type Factor = 'totp' | 'passkey';
 
@@ -172,10 +174,21 @@ export type SessionEpoch = {
   readonly kept_session_id: string | null;
 };
 
-/** Returns whether the user's stream has not ended the session. `session.epoch` is the user's epoch at its start. */
-export function sessionHolds(
-  user: SessionEpoch,
-  session: { readonly id: string; readonly epoch: number },
-): boolean {
+/** The session of a request. `epoch` is the user's epoch at its start. */
+export interface RequestSession {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** Returns whether the user's stream has not ended the session. */
+export function sessionHolds(user: SessionEpoch, session: RequestSession): boolean {
   return session.epoch >= user.epoch || session.id === user.kept_session_id;
+}
+
+/**
+ * Checks it once more in a decision: a session may have ended since its request was authenticated, and what it changes would outlive
+ * its end. @throws CommandRejected session_ended
+ */
+export function requireSession(user: SessionEpoch, session: RequestSession): void {
+  if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
 }

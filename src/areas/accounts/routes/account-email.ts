@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
-import { addressCodeSent, emailField } from './auth-fields.js';
+import { addressCodeSent, emailField, sessionOf } from './auth-fields.js';
 
 const addressRevert = namedObject('AddressRevert', {
   email: emailField.describe('The former address.'),
@@ -38,10 +38,8 @@ export function makeAccountEmailRoutes(deps: AccountCommands): readonly Route[] 
       request: { body: namedObject('EmailChangeConfirmation', { code: z.string().max(64) }) },
       replies: { 204: empty('The address is changed, and verified.') },
       errors: ['invalid_credentials', 'too_many_attempts', 'email_taken'],
-      handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
-        const session = { id: sessionId, epoch: sessionEpoch };
-        return finished(confirmEmailChange({ userId, session, code }, command));
-      },
+      handler: ({ caller, body: { code }, command }) =>
+        finished(confirmEmailChange({ userId: caller.userId, session: sessionOf(caller), code }, command)),
     }),
     route('revertEmailChange', 'POST /api/v1/auth/email/revert', {
       summary: 'Undo a change of address by the code that was mailed to the former address',
@@ -60,10 +58,10 @@ export function makeAccountEmailRoutes(deps: AccountCommands): readonly Route[] 
       request: { body: namedObject('EmailVerification', { code: z.string().max(64) }) },
       replies: { 204: empty('The address is proved.') },
       errors: ['invalid_credentials', 'too_many_attempts'],
-      handler: ({ caller: { userId, sessionId, sessionEpoch }, body: { code }, command }) => {
-        const session = { id: sessionId, epoch: sessionEpoch };
-        return finished(confirmEmailVerification({ userId, session, code }, command));
-      },
+      handler: ({ caller, body: { code }, command }) =>
+        finished(
+          confirmEmailVerification({ userId: caller.userId, session: sessionOf(caller), code }, command),
+        ),
     }),
     route('requestEmailVerification', 'POST /api/v1/auth/email/verify/send', {
       summary: 'Mail another code that proves the address of the account',

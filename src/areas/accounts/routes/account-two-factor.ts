@@ -9,7 +9,7 @@ import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
 import type { SessionCaller } from '../../../http/access/access.js';
-import { deviceOfSession, recoveryCodesOfFirst, shownCodes } from './auth-fields.js';
+import { deviceOfSession, recoveryCodesOfFirst, shownCodes, sessionOf } from './auth-fields.js';
 
 const code = z
   .string()
@@ -78,9 +78,9 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: async ({ caller: { userId, sessionId, sessionEpoch }, trying: client, body, command }) => {
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const codes = await confirmTotp({ userId, session, client, code: body.code }, command);
+      handler: async ({ caller, trying: client, body: { code: typed }, command }) => {
+        const input = { userId: caller.userId, session: sessionOf(caller), client, code: typed };
+        const codes = await confirmTotp(input, command);
         return ok(wrap({ recovery_codes: shownCodes(codes) }));
       },
     }),
@@ -92,8 +92,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       limit: tries,
       deviceOf,
       handler: ({ caller, trying: client, body, command }) => {
-        const factor = factorOrPasskey(body, caller);
-        return finished(removeTotp({ userId: caller.userId, client, factor }, command));
+        return finished(removeTotp({ ...provedBy(body, caller), client }, command));
       },
     }),
     route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
@@ -104,10 +103,7 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       limit: tries,
       deviceOf,
       handler: async ({ caller, trying: client, body, command }) => {
-        const factor = factorOrPasskey(body, caller);
-        const { userId, sessionId, sessionEpoch } = caller;
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const codes = await replaceRecoveryCodes({ userId, session, client, factor }, command);
+        const codes = await replaceRecoveryCodes({ ...provedBy(body, caller), client }, command);
         return ok(wrap({ recovery_codes: [...codes] }));
       },
     }),
@@ -142,6 +138,15 @@ function oneAtMost({ code: typed, recovery_code: recovery }: FactorFields): void
 
 function factorOf({ code: typed, recovery_code: recovery = '' }: FactorFields): TypedFactor {
   return typed === undefined ? { recoveryCode: recovery } : { code: typed };
+}
+
+/** Returns the account, the session and the factor of a request. */
+function provedBy(body: FactorFields, caller: SessionCaller) {
+  return {
+    userId: caller.userId,
+    session: sessionOf(caller),
+    factor: factorOrPasskey(body, caller),
+  };
 }
 
 /** Returns the factor of the body. Where an account has a passkey, the gate admits only sessions that have just proved it. */

@@ -7,7 +7,7 @@ import { besideOthers, judged } from '../../../validation/zod-problems.js';
 import { checkName, namePattern, optionalNamePattern } from '../../../validation/text.js';
 import { signedIn, wrap, wrapped } from '../../../http/resources.js';
 import { type Route, empty, finished, json, routesOf } from '../../../http/route.js';
-import { emailField, newPassword, signedInBody } from './auth-fields.js';
+import { emailField, newPassword, signedInBody, sessionOf } from './auth-fields.js';
 import { nicknameLengthMax } from '../commands/registering.js';
 
 const registration = z.strictObject({
@@ -106,10 +106,8 @@ export function makeAccountRoutes({ changeProfile, eraseUser }: AccountCommands)
       summary: 'Delete the own account, the data of the person, and the projects without another member',
       replies: { 204: empty('The account is gone.') },
       errors: ['conflict'],
-      handler: ({ caller: { userId, sessionId, sessionEpoch }, command }) => {
-        const session = { id: sessionId, epoch: sessionEpoch };
-        return finished(eraseUser({ userId, session }, command));
-      },
+      handler: ({ caller, command }) =>
+        finished(eraseUser({ userId: caller.userId, session: sessionOf(caller) }, command)),
     }),
   ];
 }

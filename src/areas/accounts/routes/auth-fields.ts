@@ -1,5 +1,6 @@
 import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
+import type { RequestSession } from '../domain/guard.js';
 import type { SignedIn } from '../commands/signing-in/passwords.js';
 import type { KnownDevices } from '../commands/signing-in/known-devices.js';
 import { wrap } from '../../../http/resources.js';
@@ -49,6 +50,11 @@ export const addressCodeSent = namedObject('AddressCodeSent', {
 /** Returns the body of the reply to a sign-in. */
 export function signedInBody({ user, tokens, deviceToken: device_token }: SignedIn) {
   return wrap({ user, tokens, device_token });
+}
+
+/** Returns the session of a request, which a command checks once more. */
+export function sessionOf({ sessionId: id, sessionEpoch: epoch }: SessionCaller): RequestSession {
+  return { id, epoch };
 }
 
 /** Returns the device from which the session of a caller began, if its account knows it. */

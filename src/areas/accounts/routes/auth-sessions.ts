@@ -6,7 +6,7 @@ import { pageOf, pageQuery, readPage } from '../../../../projections/paging.js';
 import { session, wrap, wrapped } from '../../../http/resources.js';
 import { noFields } from '../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../http/route.js';
-import { deviceOfSession, knownPassword, newPassword, signInCode } from './auth-fields.js';
+import { deviceOfSession, knownPassword, newPassword, signInCode, sessionOf } from './auth-fields.js';
 import type { ReauthenticationProof } from '../commands/signing-in/reauthenticating.js';
 import { invalid } from '../../../validation/field-problems.js';
 import { ruled } from '../../../validation/zod-problems.js';
@@ -107,9 +107,9 @@ export function makeSessionRoutes(
       limit: { name: 'login', counts: 'all' },
       deviceOf: deviceOfSession(knownDevices),
       handler: ({ body, caller, trying: client, command }) => {
-        const { userId, sessionId, sessionEpoch, emailCodeAt } = caller;
+        const { userId, emailCodeAt } = caller;
         const { current_password: currentPassword, new_password } = body;
-        const session = { id: sessionId, epoch: sessionEpoch, emailCodeAt };
+        const session = { ...sessionOf(caller), emailCodeAt };
         return finished(
           changePassword({ userId, session, currentPassword, newPassword: new_password, client }, command),
         );

@@ -252,8 +252,11 @@ test('New recovery codes replace the old ones in the append that uses their fact
 });
 
 test('Removing TOTP uses a factor and voids every recovery code', (t) => {
-  const remove: UserCommand = { type: 'RemoveTotp', factor: { kind: 'recovery-code', digest } };
+  const remove: UserCommand = { type: 'RemoveTotp', factor: { kind: 'recovery-code', digest }, session };
   t.deepEqual(decided(t, remove, ...on), [codeUsed, removed]);
+  given(userAggregate, ...on, { type: 'SessionsRevoked', data: {} })
+    .when(remove)
+    .thenRejected(t, 'session_ended');
   for (const command of [remove, recovery, totp(totpStep + 1)]) {
     given(userAggregate, ...on, removed)
       .when(command)

@@ -91,7 +91,11 @@ async function commandsFor({ stores: { sealer, digests } }: MailScene, userId: s
       session: { id: enrolment_id, epoch: Infinity },
       recoveryCodes: [otherDigest],
     },
-    removeTotp: { type: 'RemoveTotp', factor: byTotp(4) },
+    removeTotp: {
+      type: 'RemoveTotp',
+      factor: byTotp(4),
+      session: { id: enrolment_id, epoch: Infinity },
+    },
     requestAddress: {
       type: 'RequestEmailChange',
       change_id,

@@ -418,6 +418,11 @@ test('The first proof of an address by a code voids the passkeys that a stranger
   const context = givenContext(7_000, service.clock.now());
   const error = await t.throwsAsync(service.commands.registerPasskey(input, context));
   t.like(error, { code: 'session_ended' });
+  // Nor does such a session remove one
+  const { session } = input;
+  const removal = { userId, session, passkeyId: 'any' };
+  const refusal = await t.throwsAsync(service.commands.removePasskey(removal, context));
+  t.like(refusal, { code: 'session_ended' });
 });
 
 test('A banned account does not sign in by its passkey', async (t) => {

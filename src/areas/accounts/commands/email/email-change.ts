@@ -1,3 +1,4 @@
+import type { RequestSession } from '../../domain/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
@@ -88,7 +89,7 @@ export function makeEmailChangeCommands(
     confirmEmailChange: async (
       input: {
         readonly userId: string;
-        readonly session: { readonly id: string; readonly epoch: number };
+        readonly session: RequestSession;
         readonly code: string;
       },
       context: CommandContext,

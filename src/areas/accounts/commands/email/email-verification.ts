@@ -1,3 +1,4 @@
+import type { RequestSession } from '../../domain/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -74,7 +75,7 @@ export function makeEmailVerificationCommands(
     confirmEmailVerification: async (
       input: {
         readonly userId: string;
-        readonly session: { readonly id: string; readonly epoch: number };
+        readonly session: RequestSession;
         readonly code: string;
       },
       context: CommandContext,

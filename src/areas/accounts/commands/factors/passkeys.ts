@@ -1,3 +1,4 @@
+import type { RequestSession } from '../../domain/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
@@ -43,7 +44,7 @@ interface PasskeyLoginInput {
 interface RegisterPasskeyInput {
   readonly userId: string;
   /** The session of the request, which asked for the challenge. */
-  readonly session: { readonly id: string; readonly epoch: number };
+  readonly session: RequestSession;
   readonly response: RegistrationResponse;
   /** As the schema of the request returns it. */
   readonly name: string;
@@ -173,10 +174,13 @@ export function makePasskeyCommands(
     },
     /**
      * Removes a passkey. When it resolves, the passkey signs in no more. With the last factor, the recovery codes end, and no session
-     * meets `require_2fa`. @throws CommandRejected passkey_not_found, user_not_found
+     * meets `require_2fa`. @throws CommandRejected passkey_not_found, session_ended, user_not_found
      */
-    removePasskey: async ({ userId, passkeyId }: OfPasskey, context: CommandContext): Promise<void> => {
-      const command = { type: 'RemovePasskey', passkey_id: passkeyId } as const;
+    removePasskey: async (
+      { userId, passkeyId, session }: OfPasskey & { readonly session: RequestSession },
+      context: CommandContext,
+    ): Promise<void> => {
+      const command = { type: 'RemovePasskey', passkey_id: passkeyId, session } as const;
       await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
     },
     /**

@@ -1,3 +1,4 @@
+import type { RequestSession } from '../../domain/guard.js';
 import { alreadyOn } from '../../domain/factors/totp.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId } from '../../../../event-sourcing/deciding/command-handler.js';
@@ -16,7 +17,10 @@ import {
   issuedCodes,
 } from './second-factors.js';
 
-type ProvedSession = FactorSession & { readonly factor: TypedFactor | SessionPasskey };
+type ProvedSession = FactorSession & {
+  readonly session: RequestSession;
+  readonly factor: TypedFactor | SessionPasskey;
+};
 
 /** Makes the use cases of an authenticator app and of recovery codes (docs/accounts.md#second-factor). */
 export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: SecondFactors }) {
@@ -50,7 +54,7 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
      */
     confirmTotp: async (
       input: FactorSession & {
-        readonly session: { readonly id: string; readonly epoch: number };
+        readonly session: RequestSession;
         readonly code: string;
       },
       context: CommandContext,
@@ -74,14 +78,14 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
     },
     /**
      * Turns TOTP off. Without a passkey, the recovery codes end too.
-     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused; TooManyAttempts
+     * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_ended; TooManyAttempts
      */
     removeTotp: async (
-      { userId, client, factor: typed }: ProvedSession,
+      { userId, session, client, factor: typed }: ProvedSession,
       context: CommandContext,
     ): Promise<void> => {
       await secondFactors.passOrPasskey({ userId, client, context }, typed, (factor) =>
-        handler.handle(userAggregate.at(userId), { type: 'RemoveTotp', factor }, context),
+        handler.handle(userAggregate.at(userId), { type: 'RemoveTotp', factor, session }, context),
       );
     },
     /**
@@ -90,10 +94,9 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
      * @throws CommandRejected user_not_found, totp_not_on, second_factor_refused, session_ended; TooManyAttempts
      */
     replaceRecoveryCodes: async (
-      input: ProvedSession & { readonly session: { readonly id: string; readonly epoch: number } },
+      { userId, session, client, factor: typed }: ProvedSession,
       context: CommandContext,
     ): Promise<readonly string[]> => {
-      const { userId, session, client, factor: typed } = input;
       const { codes, digests: recoveryCodes } = issueRecoveryCodes(deps, userId);
       await secondFactors.passOrPasskey({ userId, client, context }, typed, (factor) =>
         handler.handle(

@@ -1,6 +1,6 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
-import { sessionHolds } from '../guard.js';
+import { type RequestSession, requireSession } from '../guard.js';
 import type { UserEvent } from '../user/events.js';
 import type { Passkey } from './credentials.js';
 import { rejectUser } from '../user/rejections.js';
@@ -14,8 +14,7 @@ export type PasskeyCommand =
   | {
       readonly type: 'RegisterPasskey';
       readonly passkey: NewPasskey;
-      /** The caller's session: a passkey of a session that has ended meanwhile would outlive the end. */
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
       /** Keyed digests, for the first factor of the account. */
       readonly recoveryCodes: readonly string[];
     }
@@ -27,14 +26,14 @@ export type PasskeyCommand =
       readonly backed_up: boolean;
     }
   | { readonly type: 'RenamePasskey'; readonly passkey_id: string; readonly name: Sealed }
-  | { readonly type: 'RemovePasskey'; readonly passkey_id: string };
+  | { readonly type: 'RemovePasskey'; readonly passkey_id: string; readonly session: RequestSession };
 
 /** A user has at most this many passkeys. */
 export const passkeysMax = 20;
 
 export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEvent> = {
   RegisterPasskey: ({ passkey, session, recoveryCodes }, user) => {
-    if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+    requireSession(user, session);
     // A repetition, because the id derives from the command.
     if (user.passkeys.some(({ passkey_id }) => passkey_id === passkey.passkey_id)) return [];
     if (user.passkeys.some(({ credential_digest }) => credential_digest === passkey.credential_digest))
@@ -55,9 +54,10 @@ export const passkeyDecisions: Decisions<PasskeyCommand, RegisteredUser, UserEve
     if (owned(user, passkey_id).name === name) return [];
     return [{ type: 'PasskeyRenamed', data: { passkey_id, name } }];
   },
-  RemovePasskey: (command, user) => {
-    owned(user, command.passkey_id);
-    return [passkeyRemoved(command.passkey_id)];
+  RemovePasskey: ({ passkey_id, session }, user) => {
+    requireSession(user, session);
+    owned(user, passkey_id);
+    return [passkeyRemoved(passkey_id)];
   },
 };
 

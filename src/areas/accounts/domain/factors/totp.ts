@@ -3,7 +3,7 @@ import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { UserEvent } from '../user/events.js';
 import { rejectUser } from '../user/rejections.js';
 import type { RegisteredUser } from '../user/fold.js';
-import { sessionHolds } from '../guard.js';
+import { type RequestSession, requireSession } from '../guard.js';
 import { hasFactor, type Totp, type TotpOn } from './credentials.js';
 
 /** A code that the caller has verified. `decide` checks that it is unused. */
@@ -19,8 +19,7 @@ export type TotpCommand =
   | {
       readonly type: 'ConfirmTotp';
       readonly enrolment_id: string;
-      /** The session of the request. A factor that it set would outlive its end. */
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
       readonly step: number;
       /** Keyed digests. */
       readonly recoveryCodes: readonly string[];
@@ -29,11 +28,10 @@ export type TotpCommand =
   | {
       readonly type: 'ReplaceRecoveryCodes';
       readonly factor: FactorOrPasskey;
-      /** As in `ConfirmTotp`: a recovery code counts as a factor. */
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
       readonly recoveryCodes: readonly string[];
     }
-  | { readonly type: 'RemoveTotp'; readonly factor: FactorOrPasskey };
+  | { readonly type: 'RemoveTotp'; readonly factor: FactorOrPasskey; readonly session: RequestSession };
 
 export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = {
   EnrolTotp: (command, user) => {
@@ -43,7 +41,7 @@ export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = 
     return [{ type: 'TotpEnrolled', data: { enrolment_id: command.enrolment_id, secret: command.secret } }];
   },
   ConfirmTotp: (command, user) => {
-    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    requireSession(user, command.session);
     if (isConfirmed(command, user)) return [];
     requireEnrolling(user.totp, command.enrolment_id);
     return [
@@ -53,13 +51,14 @@ export const totpDecisions: Decisions<TotpCommand, RegisteredUser, UserEvent> = 
   },
   PassSecondFactor: (command, user) => [use(command.factor, user)],
   ReplaceRecoveryCodes: (command, user) => {
-    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    requireSession(user, command.session);
     return [
       ...useOrPasskey(command.factor, user),
       { type: 'RecoveryCodesIssued', data: { digests: [...command.recoveryCodes] } },
     ];
   },
   RemoveTotp: (command, user) => {
+    requireSession(user, command.session);
     requireOn(user.totp);
     return [...useOrPasskey(command.factor, user), totpRemoved(user)];
   },

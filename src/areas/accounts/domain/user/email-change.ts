@@ -1,7 +1,7 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
-import { sessionHolds } from '../guard.js';
+import { type RequestSession, requireSession } from '../guard.js';
 import type { UserEvent } from './events.js';
 import { formerAddress, revertibleChangesMax, revertibleMs } from './former-addresses.js';
 import { rejectUser } from './rejections.js';
@@ -17,7 +17,7 @@ export type EmailChangeCommand =
       readonly type: 'AttemptEmailChange';
       readonly change_id: string;
       /** The session of the request: a change that it completes would outlive its end. */
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
       readonly now: Date;
     }
   /** The code was right, and the address is reserved for this change. */
@@ -53,7 +53,7 @@ export const emailChangeDecisions: Decisions<EmailChangeCommand, RegisteredUser,
     return [{ type: 'EmailChangeMailed', data: { change_id: command.change_id, outcome: command.outcome } }];
   },
   AttemptEmailChange: (command, user) => {
-    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    requireSession(user, command.session);
     const change = pending(user, command.change_id);
     if (new Date(change.expires_at) <= command.now) notPending();
     if (change.attempts >= mailedCode.attemptsMax)

@@ -1,7 +1,7 @@
 import type { Decisions } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { MailOutcome } from '../../../../validation/fields.js';
 import { mailedCode, nextMailedCodeAt } from '../../../../security/guessing/mailed-code.js';
-import { sessionHolds } from '../guard.js';
+import { type RequestSession, requireSession } from '../guard.js';
 import type { UserEvent } from './events.js';
 import { rejectUser } from './rejections.js';
 import type { EmailVerification, RegisteredUser } from './fold.js';
@@ -33,7 +33,7 @@ export type EmailVerificationCommand =
   | {
       readonly type: 'ProveEmailInSession';
       readonly verification_id: string;
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
     };
 
 /**
@@ -67,7 +67,7 @@ export const emailVerificationDecisions: Decisions<EmailVerificationCommand, Reg
   },
   ProveEmailInSession: (command, user) => {
     // A mailed code that signed in meanwhile has ended this session, so the order of the checks matters.
-    if (!sessionHolds(user, command.session)) rejectUser('session_ended', 'the session has ended');
+    requireSession(user, command.session);
     if (user.email_verified) return [];
     const { email_digest } = pending(user, command.verification_id);
     return [{ type: 'EmailVerified', data: { email_digest } }];

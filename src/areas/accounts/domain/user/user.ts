@@ -1,7 +1,7 @@
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
-import { sessionHolds } from '../guard.js';
+import { type RequestSession, requireSession } from '../guard.js';
 import { emailChangeDecisions, type EmailChangeCommand } from './email-change.js';
 import {
   emailVerificationDecisions,
@@ -60,7 +60,7 @@ export type UserCommand =
       /** The hash that the caller checked the current password against; null if another proof replaces it. */
       readonly checkedAgainst: Sealed | null;
       /** The caller's session, the only one that stays. */
-      readonly session: { readonly id: string; readonly epoch: number };
+      readonly session: RequestSession;
     }
   | { readonly type: 'RehashPassword'; readonly password_hash: Sealed; readonly checkedAgainst: Sealed }
   | { readonly type: 'RevokeSessions' }
@@ -111,7 +111,7 @@ const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, 
         ? []
         : [{ type: 'ProfileChanged', data: { nickname } }],
     ChangePassword: ({ password_hash, checkedAgainst, session }, user) => {
-      if (!sessionHolds(user, session)) rejectUser('session_ended', 'the session has ended');
+      requireSession(user, session);
       if (checkedAgainst !== null && checkedAgainst !== user.password_hash)
         rejectUser('password_changed', 'the password has been changed meanwhile');
       return [{ type: 'PasswordChanged', data: { password_hash, kept_session_id: session.id } }];

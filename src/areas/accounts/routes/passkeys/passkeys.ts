@@ -7,7 +7,7 @@ import { passkeyResource } from '../../../../../projections/accounts/users/resou
 import { signedIn, wrap, wrapped } from '../../../../http/resources.js';
 import { noFields } from '../../../../http/route-spec.js';
 import { type Route, empty, finished, json, ok, routesOf } from '../../../../http/route.js';
-import { signedInBody, recoveryCodesOfFirst, shownCodes } from '../auth-fields.js';
+import { signedInBody, recoveryCodesOfFirst, shownCodes, sessionOf } from '../auth-fields.js';
 import {
   authenticationResponse,
   creationOptions,
@@ -66,9 +66,7 @@ export function makePasskeyRoutes(
         !caller.user.document.body.passkeys.some((passkey) => passkey.id === id),
       limit: { name: 'two_factor', counts: 'all' },
       handler: async ({ body: { credential: response, name: passkeyName }, caller, command }) => {
-        const { userId, sessionId, sessionEpoch } = caller;
-        const session = { id: sessionId, epoch: sessionEpoch };
-        const input = { userId, session, response, name: passkeyName };
+        const input = { userId: caller.userId, session: sessionOf(caller), response, name: passkeyName };
         const { passkey, recoveryCodes } = await registerPasskey(input, command);
         return { status: 201, body: wrap({ ...passkey, recovery_codes: shownCodes(recoveryCodes) }) };
       },
@@ -97,8 +95,8 @@ export function makePasskeyRoutes(
       summary: 'Remove a passkey; with the last factor, the recovery codes end',
       request: { params: passkeyParams },
       replies: { 204: empty('It is refused from now on.') },
-      handler: ({ params: { passkeyId }, caller: { userId }, command }) =>
-        finished(removePasskey({ userId, passkeyId }, command)),
+      handler: ({ params: { passkeyId }, caller, command }) =>
+        finished(removePasskey({ userId: caller.userId, passkeyId, session: sessionOf(caller) }, command)),
     }),
     route('getPasskeyLoginOptions', 'POST /api/v1/auth/passkey-login/options', {
       summary: 'Ask for a challenge to sign in by a passkey',
