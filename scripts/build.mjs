@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildDocsReader } from './build-docs-reader.mjs';
 import { pageEntries, programEntries, verifierEntry } from './entries.mjs';
@@ -47,6 +47,26 @@ const httpByRequire = {
     onLoad({ filter: /^/, namespace: 'by-require' }, ({ path }) => ({
       contents: `module.exports = require('${path}');`,
     }));
+  },
+};
+
+/** Parts of packages that the service never uses, by path, and what stands for them. Each start would read and keep them. */
+const unused = new Map([
+  // The call sites of a logger, for a transport. Node parses the maps of the whole program for them.
+  ['pino/lib/caller.js', 'module.exports = () => [];'],
+  // Tables of encodings. The service takes UTF-8 alone.
+  ['iconv-lite/encodings/dbcs-data.js', 'module.exports = {};'],
+  ['iconv-lite/encodings/sbcs-data-generated.js', 'module.exports = {};'],
+  // Messages in other languages.
+  ['zod/v4/locales/index.js', "export { default as en } from './en.js';"],
+]);
+const withoutUnused = {
+  name: 'without-unused',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: new RegExp(`/(?:${[...unused.keys()].join('|')})$`) }, ({ path }) => {
+      const contents = unused.get(path.split('/node_modules/').at(-1));
+      return { contents, resolveDir: dirname(path) };
+    });
   },
 };
 
@@ -137,7 +157,7 @@ async function buildProgram() {
     minifySyntax: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    plugins: [httpByRequire],
+    plugins: [httpByRequire, withoutUnused],
     // Koa's packages bring the table of media types in four copies, which each start would read.
     alias: { 'mime-types': './node_modules/mime-types' },
     // The packages that an installation brings. libsql has a program for each machine. tinypool starts a file of its package. The

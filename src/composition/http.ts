@@ -3,7 +3,7 @@ import { composeHttp, type Http } from '../http/server/compose.js';
 import { checkAccessMatrix } from '../http/server/check-routes.js';
 import type { Readiness } from '../observing/health.js';
 import { describePasswordRules } from '../security/passwords/password-rules.js';
-import { sealedSchema } from '../event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../event-sourcing/ports/events.js';
 import { erased, type Sealer } from '../keys/sealing/sealer.js';
 import type { ReplySealer } from '../http/access/idempotency.js';
 import { makeAccountRoutes, makeAuthRoutes } from '../areas/accounts/routes/account.js';

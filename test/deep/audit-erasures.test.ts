@@ -6,7 +6,7 @@ import test from 'ava';
 import { packageFile } from '../../src/package-files.js';
 import { openServices } from '../../src/composition/services.js';
 import { readConfig } from '../../src/config/config.js';
-import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/events.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
 import { readWholeLog } from '../support/audit/audit-scene.js';
 import { readAuditorPages } from '../support/audit/auditor-pages.js';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/events.js';
 import { readKeyFile } from '../../src/keys/rings/key-file.js';
 import { kidsIn } from '../../src/keys/rings/key-changes.js';
 import { type RingName, ringNames } from '../../src/keys/rings/key-file-format.js';

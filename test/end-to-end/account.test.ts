@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Clock } from '../../src/kit/time/clock.js';
 import { erased } from '../../src/keys/sealing/sealer.js';
-import { sealedSchema } from '../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../src/event-sourcing/ports/events.js';
 import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { type Canaries, findCanaries, findCanariesInFiles } from '../support/examples/canaries.js';

@@ -3,6 +3,16 @@ import type { DomainEvent, JsonObject, StoredEvent } from './domain-event.js';
 import { type EventCodec, type EventOf, makeEventCodec, type Upcaster } from './event-codec.js';
 
 /**
+ * The stored form of an encrypted value. Events and documents hold it in place of personal data and secrets.
+ * `v1.<envelope>` is sealed under the data key of its scope, `v1.<master key id>.<envelope>` directly under that master
+ * key. The envelope is base64url. Only `src/keys/sealing/envelope.ts` makes and opens it.
+ */
+export const sealedSchema = z
+  .string()
+  .regex(/^v1\.(?:[A-Za-z0-9-]{1,32}\.)?[A-Za-z0-9_-]{80,}$/)
+  .brand<'Sealed'>();
+
+/**
  * What the actor did, in words after the actor and without a full stop: the sentence of the audit log. It names a sealed value as
  * sealed, and shows no digest.
  * @param id the stream's id

@@ -20,7 +20,8 @@ import {
 } from './envelope.js';
 import type { Keyring } from '../rings/keyring.js';
 import type { RandomBytes } from './digests.js';
-import { type Sealed, sealedSchema } from '../../event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../event-sourcing/ports/events.js';
+import type { Sealed } from '../../event-sourcing/ports/domain-event.js';
 
 const dataKeyBytes = 32;
 /** Another process may use a destroyed key for this long. */

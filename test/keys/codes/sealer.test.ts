@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
 import { OutcomeUnknown, StoreDamaged } from '../../../src/event-sourcing/ports/errors.js';
-import { sealedSchema } from '../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../src/event-sourcing/ports/events.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
 import { openEnvelope, sealEnvelope, dataKeyRecord } from '../../../src/keys/sealing/envelope.js';
 import { DoesNotOpen, KeyDestroyed, KeyMissing } from '../../../src/keys/sealing/errors.js';

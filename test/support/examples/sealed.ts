@@ -1,4 +1,5 @@
-import { type Sealed, sealedSchema } from '../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../src/event-sourcing/ports/events.js';
+import type { Sealed } from '../../../src/event-sourcing/ports/domain-event.js';
 
 /** Makes a value in the form of a sealed one; no key opens it. */
 export function sealedExample(text: string): Sealed {

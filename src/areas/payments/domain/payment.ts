@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PaymentPlatform } from '../platforms/platform.js';
 import { type PlatformName, platforms } from '../platforms/platforms.js';
-import { sealedSchema } from '../../../event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../event-sourcing/ports/events.js';
 import { entityId, hexDigest } from '../../../validation/fields.js';
 import { inQuotes } from '../../../validation/text.js';
 import type { PaymentFact } from './fact.js';

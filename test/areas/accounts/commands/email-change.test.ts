@@ -2,7 +2,7 @@ import test from 'ava';
 import { changeCodeOf } from '../../../support/given/mailed-codes.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { revertibleMs } from '../../../../src/areas/accounts/domain/user/former-addresses.js';
 import {

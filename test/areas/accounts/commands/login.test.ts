@@ -4,7 +4,7 @@ import type { EventStore } from '../../../../src/event-sourcing/ports/event-stor
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { type RegisteredUser, userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
 import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import type { ScryptInput } from '../../../../src/security/passwords/scrypt.js';
 import { client, credentials, givenAccount } from '../../../support/given/given-account.js';
 import { givenCommands } from '../../../support/given/given-commands.js';

@@ -4,7 +4,7 @@ import { logOf } from '../../../support/given/log.js';
 import { CommandRejected, OutcomeUnknown } from '../../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { emailAggregate } from '../../../../src/areas/accounts/domain/email/email.js';
 import { sessionAggregate } from '../../../../src/areas/accounts/domain/session/session.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { erased } from '../../../../src/keys/sealing/sealer.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { userId } from '../../../support/examples/ids.js';
 import {
   givenPayments,

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../../src/event-sourcing/ports/command-context.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { makeLeaving } from '../../../../src/areas/projects/commands/leaving.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';

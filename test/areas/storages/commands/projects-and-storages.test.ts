@@ -1,6 +1,6 @@
 import test from 'ava';
 import { derivedId } from '../../../../src/event-sourcing/deciding/command-handler.js';
-import { sealedSchema } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import { makeAllowedAddresses } from '../../../../src/areas/storages/domain/bucket/bucket.js';
 import { otherProjectId, userId } from '../../../support/examples/ids.js';

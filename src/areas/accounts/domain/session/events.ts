@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
+import { event, type EventIn, makeEvents, sealedSchema } from '../../../../event-sourcing/ports/events.js';
 import { entityId, hexDigest, instant } from '../../../../validation/fields.js';
 
 /**

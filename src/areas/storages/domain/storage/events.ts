@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { event, type EventIn, makeEvents } from '../../../../event-sourcing/ports/events.js';
-import { sealedSchema } from '../../../../event-sourcing/ports/domain-event.js';
+import { event, type EventIn, makeEvents, sealedSchema } from '../../../../event-sourcing/ports/events.js';
 import { entityId } from '../../../../validation/fields.js';
 import { cdnTokenScheme, deliveryMode } from '../delivery/delivery.js';
 import { storageProvider, type StorageProvider } from '../bucket/bucket.js';
