@@ -14,6 +14,7 @@ import {
   orderResource,
   reviewReason,
 } from './resource.js';
+import { withoutRepeats } from '../../../src/areas/payments/domain/order/review.js';
 import { unusedPayments } from '../../../src/areas/payments/domain/order/unused.js';
 import { type PaymentFact, moneyOf, movesMoney } from '../../../src/areas/payments/domain/fact.js';
 
@@ -25,7 +26,7 @@ function reviewsOf({ id: orderId, body }: ViewDocument<OrderDocument>): readonly
     expected_amount: body.amount,
     expected_currency: body.currency,
   };
-  const mismatches = body.mismatches.map(({ fact, ...mismatch }) => {
+  const mismatches = withoutRepeats(body.mismatches).map(({ fact, ...mismatch }) => {
     return { ...mismatch, ...ofOrder, kind: kindOf(fact), ...moneyOf(fact) };
   });
   const unused = unusedPayments(body).map(({ transaction: _key, is_applied: _applied, ...payment }) => {

@@ -203,6 +203,10 @@ test('A dispute about one capture names its amount, and a dispute about several 
   const outcome = { outcome_code: 'RESOLVED_BUYER_FAVOUR', amount_refunded: money('2.00') };
   const [lost] = await readResource('the buyer is right', { ...one, dispute_outcome: outcome });
   t.like(lost?.fact, { status: 'lost', amount: 200, currency: 'USD' });
+  // What the seller won is the disputed money, although nothing of it was refunded.
+  const sellers = { outcome_code: 'RESOLVED_SELLER_FAVOUR', amount_refunded: money('0.00') };
+  const [won] = await readResource('the seller is right', { ...one, dispute_outcome: sellers });
+  t.like(won?.fact, { status: 'won', amount: 500, currency: 'USD' });
   const several = await readResource('CUSTOMER.DISPUTE.CREATED', { dispute_amount: money('5.00') });
   t.deepEqual(
     several.map(({ fact }) => 'amount' in fact),

@@ -105,6 +105,29 @@ test('While a refund has no answer, its payment has no other refund, and any ope
   t.is(codeOf(await refund({ repeats: '0196a000-0000-7000-8000-000000000001' })), 'conflict');
 });
 
+test('A refund without an answer that the platform has reported is not made again', async (t) => {
+  // Given a refund without an answer, and a refund of the same amount that the platform reported before
+  const { refund, maker, send } = await givenPaid(t);
+  const reported = (refund_id: string, at: string) =>
+    send({
+      ...{ transaction: 't1', at },
+      fact: { kind: 'refund', refund_id, status: 'succeeded', amount: 400, currency: 'USD' },
+    });
+  await reported('by-hand', '2025-12-01T00:00:00.000Z');
+  maker.failNext(new PlatformError('outcome_unknown', 'connection_timeout'));
+  t.is((await refund({ amount: 400 })).status, 503);
+  const [, id = ''] = /repeats: ([0-9a-f-]{36})/.exec((await refund({ amount: 1 })).text) ?? [];
+  // When the platform reports the refund, and an operator asks for it again
+  await reported('without-answer', new Date().toISOString());
+  const again = await refund({ repeats: id });
+  // Then it is that one, and the platform, which may have forgotten the key, is not asked
+  t.is(again.status, 201, again.text);
+  t.like(again.json, { id, refund_id: 'without-answer', amount: 400 });
+  t.deepEqual(maker.refunds, []);
+  t.is((await refund({})).status, 201);
+  t.like(maker.refunds, [{ amount: { amount: 199 } }]);
+});
+
 test('A refusal of the platform is 409, and the amount can go back again', async (t) => {
   const { refund, maker, events } = await givenPaid(t);
   maker.failNext(new PlatformError('refused', 'charge_disputed'));

@@ -99,6 +99,16 @@ test('A partial loss is in review until an operator dismisses it, and a further 
   t.true(await isKept(id));
 });
 
+test('A partial loss of a payment is in review once the second payment of its order is dismissed', async (t) => {
+  const { place, send, review, resolve } = await start(t);
+  const { number } = await place();
+  const first = await send({ number, transaction: 't1', fact: paid(), at: '2026-01-02T03:00:00.000Z' });
+  const second = await send({ number, transaction: 't2', fact: paid(), at: '2026-01-02T03:01:00.000Z' });
+  t.is((await resolve(second, 'dismiss')).status, 200);
+  await send({ transaction: 't1', fact: { ...refunded, amount: 400 } });
+  t.like(await review(), [{ id: first, reason: 'partial_loss', amount: 400 }]);
+});
+
 test('A payment for a deleted project is in review until an operator dismisses it', async (t) => {
   // Given a project order whose project is deleted before the payment
   const { place, send, review, status, resolve, makeProject, buyer, ask, get, operator } = await start(t);
@@ -154,6 +164,9 @@ test('A partial payment is in review with the amount that was asked for', async 
   const part = await send({ number, transaction: 't1', fact: paid(500) });
   t.like((await review())[0], { id: part, reason: 'amount', amount: 500, expected_amount: 999 });
   t.is(await status(id), 'review');
+  // Another message about the same payment is no other payment.
+  await send({ number, transaction: 't1', fact: paid(500) });
+  t.is((await review()).length, 1);
   // An operator who applies it has decided that the order may have it beside another one.
   t.is((await resolve(part, 'apply')).status, 200);
   t.deepEqual(await review(), []);

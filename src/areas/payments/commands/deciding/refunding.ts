@@ -37,7 +37,8 @@ export function makeRefunding(deps: PaymentDeps) {
     const { order_id: orderId } = input;
     const note = checkText(input.note, 'note', 1_000);
     const id = input.repeats ?? derivedId(context, 'refund');
-    const asked = (await refundsOf(orderId)).find(({ refund }) => refund === id);
+    const before = await refundsOf(orderId);
+    const asked = before.find(({ refund }) => refund === id);
     if (asked === undefined && input.repeats !== undefined)
       rejectCheckout('refund_not_possible', 'repeats names no refund of the order');
     const { order, capture } = await paymentOf(input, asked?.transaction_id ?? input.transaction_id);
@@ -56,11 +57,10 @@ export function makeRefunding(deps: PaymentDeps) {
       callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${capture.provider}`,
       idempotencyKey: id,
     };
-    const refundId = await askPlatform(
-      { provider: capture.provider, work: 'make a refund' },
-      () => refundOrRecord(orderId, { makeRefund, request }, context),
-      onFailure,
-    );
+    const reported = asked === undefined ? null : reportedAs(order, capture, { asked, refunds: before });
+    const making = () => refundOrRecord(orderId, { makeRefund, request }, context);
+    const what = { provider: capture.provider, work: 'make a refund' };
+    const refundId = reported ?? (await askPlatform(what, making, onFailure));
     const accepted = { type: 'AcceptRefund', refund: id, refundId } as const;
     await handler.handle(checkoutAggregate.at(orderId), accepted, stepContext(context, 'accepted'));
     return { ...given, refund_id: refundId };
@@ -152,8 +152,7 @@ function remainingOf(
   { transaction, transaction_id, amount, currency }: Capture,
   asked: readonly AskedRefund[],
 ): number {
-  const about = facts.transactions.find(({ id }) => id === transaction);
-  const ledger = about?.ledgers.find((one) => one.currency === currency);
+  const { about, ledger } = ledgerOf(facts, { transaction, currency });
   const taken = about === undefined || ledger === undefined ? 0 : takenOf(about, ledger);
   const reported = ledger?.refunds ?? [];
   const known = sum(reported.filter(({ status }) => status === 'pending' || status === 'succeeded'));
@@ -169,6 +168,40 @@ function remainingOf(
   function isReported(refundId: string | undefined): boolean {
     return reported.some(({ id }) => id === refundId);
   }
+}
+
+/** How far the clocks of a platform and of this process may differ. */
+const clockSkewMs = 300_000;
+
+/**
+ * Returns the platform's id of a refund without an answer, where it has reported a refund of this amount since the service
+ * asked; else null. A platform forgets the key in time, and would make another refund.
+ */
+function reportedAs(
+  { facts }: Pick<PlacedOrder, 'facts'>,
+  capture: Pick<Capture, 'transaction' | 'currency'>,
+  { asked, refunds }: { readonly asked: AskedRefund; readonly refunds: readonly AskedRefund[] },
+): string | null {
+  const answered = refunds.flatMap(({ outcome }) =>
+    outcome === null || outcome === 'refused' ? [] : [outcome.refundId],
+  );
+  const sinceMs = Number.parseInt(asked.refund.replaceAll('-', '').slice(0, 12), 16) - clockSkewMs;
+  const found = ledgerOf(facts, capture).ledger?.refunds.find(
+    ({ id, status, amount, at_ms }) =>
+      (status === 'pending' || status === 'succeeded') &&
+      amount === asked.amount &&
+      at_ms >= sinceMs &&
+      !answered.includes(id),
+  );
+  return found?.id ?? null;
+}
+
+function ledgerOf(
+  { transactions }: PlacedOrder['facts'],
+  { transaction, currency }: Pick<Capture, 'transaction' | 'currency'>,
+) {
+  const about = transactions.find(({ id }) => id === transaction);
+  return { about, ledger: about?.ledgers.find((one) => one.currency === currency) };
 }
 
 /** How long the platform's own report may take. */

@@ -92,6 +92,15 @@ export function isApplicable({ reason, fact }: Mismatch): boolean {
   return fact.kind === 'paid' && reason !== 'transaction_of_another_order';
 }
 
+/** Returns each payment that waits once: several messages may report it, and a decision on one of them covers all. */
+export function withoutRepeats(mismatches: readonly Mismatch[]): readonly Mismatch[] {
+  return mismatches.filter((one, index) => {
+    if (!isApplicable(one) || one.reason === 'too_many_reports') return true;
+    const earlier = mismatches.slice(0, index).filter(({ reason }) => reason === one.reason);
+    return !earlier.some((other) => keyOf(other) === keyOf(one) && isDeepStrictEqual(other.fact, one.fact));
+  });
+}
+
 /** Returns the fields that a decision on a mismatch changes. */
 export function afterDecision(
   order: Review & { readonly facts: OrderFacts },

@@ -56,7 +56,7 @@ export function unusedPayments(order: Captures & { readonly facts: OrderFacts })
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   const isSecond = (capture: Capture, index: number): boolean => index > 0 && !capture.is_applied;
   // Which of several payments is the first may follow from the order of arrival, so its loss waits until they are decided on.
-  const hasSecond = valid.some(isSecond);
+  const hasSecond = valid.some((one, index) => isSecond(one, index) && !dismissed.includes(one.id));
   const waiting = valid.flatMap((capture, index): readonly UnusedPayment[] => {
     if (gone !== null) return [{ ...capture, reason: gone }];
     if (isSecond(capture, index)) return [{ ...capture, reason: 'second_payment' }];

@@ -154,8 +154,7 @@ function readDispute(
   if (transactions.length === 0 || transactions.length > disputedMax)
     return [{ ...nowhere, fact: unreadable('resource.disputed_transactions'), at: happenedAt }];
   // The amount of a dispute is not divided among its transactions.
-  const isOfOne = transactions.length === 1;
-  const fact = factOfDispute(type, resource, isOfOne ? disputedMoneyOf(resource) : null);
+  const fact = factOfDispute(type, resource, transactions.length === 1);
   return transactions.map((transaction) => ({
     order_number: orderReference(textAt(transaction, 'custom'), textAt(transaction, 'invoice_number')),
     transaction_id: textAt(transaction, 'seller_transaction_id'),
@@ -174,21 +173,21 @@ const outcomes: ReadonlyMap<unknown, 'won' | 'lost'> = new Map([
   ['NONE', 'won'],
 ]);
 
-/** A dispute that the buyer won may refund less than the disputed amount. */
-function disputedMoneyOf(resource: unknown): Money | null {
-  return moneyAt(resource, 'dispute_outcome.amount_refunded') ?? moneyAt(resource, 'dispute_amount');
+/** A dispute that the buyer won may refund less than the disputed amount. One that the seller won may name a refund of 0. */
+function disputedMoneyOf(resource: unknown, isLost: boolean): Money | null {
+  const refunded = isLost ? moneyAt(resource, 'dispute_outcome.amount_refunded') : null;
+  return refunded ?? moneyAt(resource, 'dispute_amount');
 }
 
-function factOfDispute(type: string, resource: unknown, money: Money | null): PaymentFact {
+function factOfDispute(type: string, resource: unknown, isOfOne: boolean): PaymentFact {
   const dispute_id = textAt(resource, 'dispute_id');
   if (dispute_id === null) return unreadable('resource.dispute_id');
   const isResolved = type === 'CUSTOMER.DISPUTE.RESOLVED' || at(resource, 'status') === 'RESOLVED';
-  if (!isResolved) return { kind: 'dispute', dispute_id, status: 'open', ...money };
   // RESOLVED_WITH_PAYOUT does not say who has paid.
-  const status = outcomes.get(at(resource, 'dispute_outcome.outcome_code'));
-  return status === undefined
-    ? unreadable('resource.dispute_outcome.outcome_code')
-    : { kind: 'dispute', dispute_id, status, ...money };
+  const status = isResolved ? outcomes.get(at(resource, 'dispute_outcome.outcome_code')) : 'open';
+  if (status === undefined) return unreadable('resource.dispute_outcome.outcome_code');
+  const money = isOfOne ? disputedMoneyOf(resource, status === 'lost') : null;
+  return { kind: 'dispute', dispute_id, status, ...money };
 }
 
 function captureOf(resource: unknown): string | null {
