@@ -77,6 +77,11 @@ const xmlInputs = (root: string): Reader['inputs'] => [
   [`<${root}><Endpoint>`, () => 'oss-a.', `</Endpoint></${root}>`],
   [`<${root}><IsTruncated>true</IsTruncated>`, () => '<Part><ETag>"""""</ETag></Part>', `</${root}>`],
   [`<${root}>`, (at) => `<Contents><Key>${at}</Key><Size>1</Size><ETag>""</ETag></Contents>`, `</${root}>`],
+  [
+    `<${root}><IsTruncated>false</IsTruncated><Contents><Size>1</Size><Key>`,
+    () => '+',
+    `</Key></Contents></${root}>`,
+  ],
 ];
 const values = ['a', '%41', '%26', '%26a', '%26a=', '&a', '=', '+', '%'].map((text) => () => text);
 const formInputs = (begin: string): Reader['inputs'] => [
@@ -341,6 +346,21 @@ test('A reader tells the pace every byte and every element that it reads', async
   const ofRules = await total('CORS rules', rules);
   t.is(ofRules.bytes, rules.length);
   t.true(ofRules.elements >= 3 * 3_000, 'elements, attributes and entities');
+  for (const [reader, root, entry] of [
+    ['lists', 'ListBucketResult', '<Contents><Key>a%41</Key><Size>1</Size></Contents>'],
+    [
+      'lists of parts',
+      'ListPartsResult',
+      '<Part><PartNumber>1</PartNumber><Size>1</Size><ETag>e</ETag></Part>',
+    ],
+  ] as const) {
+    const entries = 1_000;
+    const list = `<${root}><IsTruncated>false</IsTruncated>${entry.repeat(entries)}</${root}>`;
+    // The reader of errors reads the elements, and nothing in them.
+    const [whole, parsed] = [await total(reader, list), await total('errors', list)];
+    t.true(whole.elements >= parsed.elements + 2 * entries, reader);
+    t.true(whole.bytes >= parsed.bytes + 3 * entries, reader);
+  }
   const lines = 9_000;
   const playlist = `#EXTM3U\n${'a.ts\n'.repeat(lines)}`;
   const ofPlaylist = await total('playlists', playlist);

@@ -19,7 +19,11 @@ const hasText = (file: string, words: RegExp): boolean =>
 const named = (folder: string): string => `${packageIn(folder).name} ${packageIn(folder).version}`;
 
 const rows: Readonly<Record<string, () => boolean>> = {
-  licence: () => hasText('LICENSE', /Apache License\s+Version 2\.0/) && own.license === 'Apache-2.0',
+  licence: () =>
+    hasText('LICENSE', /Apache License\s+Version 2\.0/) &&
+    ['', 'clients/typescript/', 'clients/verify/', 'docs/'].every(
+      (folder) => packageIn(folder).license === 'Apache-2.0',
+    ),
   'security policy': () => hasText('SECURITY.md', /report/i),
   contributing: () => hasText('CONTRIBUTING.md', /npm test/),
   'code of conduct': () => hasText('CODE_OF_CONDUCT.md', /./),

@@ -200,6 +200,12 @@ const buckets: readonly Bucket[] = [
     limit: 2,
   },
   {
+    title: 'lists an object twice, and more than it was asked for',
+    pages: { '': whole + has('a', 'a', 'b') },
+    calls: [['a'], ['b']],
+    limit: 1,
+  },
+  {
     title: 'encodes keys, one of them in Latin-1',
     pages: { '': whole + encoded + has('a.jpg', 'Zo%EB.jpg', 'z.jpg') },
     calls: [['a.jpg', 'z.jpg', 'Zo%EB.jpg key_not_possible']],

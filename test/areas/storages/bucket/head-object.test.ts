@@ -104,6 +104,7 @@ test('Where HEAD has no usable answer, the first byte says what the bucket has',
     [{ status: 403 }, whole, found(none, 'range')],
     [{ status: 206, headers }, whole, found(none, 'range')],
     [{ status: 503 }, whole, found(none, 'range')],
+    [{ status: 403 }, { status: 206, headers: { 'content-range': 'Bytes 0-0/5' } }, found(none, 'range')],
     [new OutgoingError('connection_failed'), whole, found(none, 'range')],
     [
       { status: 403 },

@@ -109,6 +109,19 @@ test('Keys have the readings that servers give them, in any order of keys', asyn
   t.like(await listed(entry('videos/a', '<Size>0</Size>')), { objects: [{ size: 0, entity_tag: null }] });
 });
 
+test('A text that is too long for a key has no readings and is cut, and a page has each text once', async (t) => {
+  const [long, longest] = ['%41'.repeat(1_024 - 7), 'b'.repeat(3_073 - 7)];
+  const page = [long, longest, 'a', 'a'].map((key) => entry(`videos/${key}`));
+  t.deepEqual((await list(result(encoded, wholeList, ...page))).answer, {
+    ...{ kind: 'listed', next: null },
+    objects: [
+      object(`videos/${long}`, [`videos/${'A'.repeat(1_024 - 7)}`, `videos/${long}`]),
+      { ...object(`videos/${longest}`.slice(0, 3_072), []), isSure: true },
+      object('videos/a'),
+    ],
+  });
+});
+
 test('A bucket that does not answer is away, and one that refuses says why', async (t) => {
   const error = (code: string) => Buffer.from(`<Error><Code>${code}</Code></Error>`);
   for (const reply of [

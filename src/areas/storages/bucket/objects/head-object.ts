@@ -137,11 +137,11 @@ function instantOf(text = ''): string | null {
   return /^\d{4}-/.test(instant) ? instant : null;
 }
 
-/** Returns the size of the whole object by the reply to a request of its first byte (RFC 9110, section 14.4). */
+/** Returns the size of the whole object by the reply to a request of its first byte (RFC 9110, sections 14.1 and 14.4). */
 function sizeIn({ status, headers }: OutgoingReply): string | undefined {
   const range = headers['content-range'] ?? '';
-  if (status === 206) return /^bytes 0-0\/([1-9]\d*)$/.exec(range)?.[1];
-  if (status === 416) return /^bytes \*\/(0)$/.exec(range)?.[1];
+  if (status === 206) return /^bytes 0-0\/([1-9]\d*)$/i.exec(range)?.[1];
+  if (status === 416) return /^bytes \*\/(0)$/i.exec(range)?.[1];
   return status === 200 ? headers['content-length'] : undefined;
 }
 

@@ -3,13 +3,13 @@ import type { DeliveryAddress } from '../signing/media-urls.js';
 import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
 import type { ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
-import { flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
+import { childrenInTurns, flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
 
 /** An object as its bucket lists it. */
 export interface ListedObject {
-  /** The whole key as the bucket wrote it. */
+  /** The whole key as the bucket wrote it, cut where it is too long for a key. */
   readonly text: string;
-  /** What the whole key may be, the likeliest first; empty where it is no UTF-8. */
+  /** What the whole key may be, the likeliest first; empty where it is no UTF-8, or too long. */
   readonly readings: readonly string[];
   /** Whether the first reading needs no confirmation: servers write the other characters in different ways. */
   readonly isSure: boolean;
@@ -21,7 +21,7 @@ export interface ListedObject {
 export type ListAnswer =
   | {
       readonly kind: 'listed';
-      /** In any order, and perhaps none. */
+      /** In any order, each text once, and perhaps none. */
       readonly objects: readonly ListedObject[];
       /** The token of the next page; null on the last one. */
       readonly next: string | null;
@@ -44,7 +44,9 @@ interface ListDenied {
  */
 export type ListObjects = ReturnType<typeof makeListObjects>;
 
-/** An encoded key takes up to 3,072 bytes, and the other fields a few hundred. */
+/** An encoded key of 1,024 bytes. A longer text would take a turn for each of its readings. */
+const keyTextMax = 3_072;
+/** The other fields take a few hundred bytes. */
 const objectBytesMax = 4_096;
 const tokenBytesMax = 2_048;
 
@@ -105,14 +107,26 @@ async function listedIn(
   const isCut = root === null ? null : flagOf(root, 'IsTruncated');
   if (root === null || name !== 'ListBucketResult' || isCut === null) return unreadable;
   const isEncoded = textOf(root, 'EncodingType') === 'url';
-  const entries = root.children.filter((child) => child.name === 'Contents');
-  const read = entries.map((entry) => objectIn(entry, isEncoded)).filter((object) => object !== null);
   const next = isCut ? tokenIn(root, provider, isEncoded) : null;
-  if (read.length < entries.length || (isCut && next === null)) return unreadable;
-  const inPrefix = (key: string) => key.startsWith(prefix);
-  if (read.some(({ readings }) => readings.length > 0 && !readings.some(inPrefix))) return unusable;
-  const objects = read.map((object) => ({ ...object, readings: object.readings.filter(inPrefix) }));
-  return { kind: 'listed', objects, next };
+  if (isCut && next === null) return unreadable;
+  const objects = await objectsIn(root, { prefix, isEncoded });
+  return 'kind' in objects ? objects : { kind: 'listed', objects, next };
+}
+
+async function objectsIn(
+  root: XmlElement,
+  { prefix, isEncoded }: { readonly prefix: string; readonly isEncoded: boolean },
+): Promise<readonly ListedObject[] | typeof unusable> {
+  // A cursor names an object by its text, so an import of a page with one text twice would never end.
+  const objects = new Map<string, ListedObject>();
+  for await (const entry of childrenInTurns(root, 'Contents')) {
+    const object = objectIn(entry, isEncoded);
+    if (object === null) return unreadable;
+    const readings = object.readings.filter((key) => key.startsWith(prefix));
+    if (readings.length === 0 && object.readings.length > 0) return unusable;
+    if (!objects.has(object.text)) objects.set(object.text, { ...object, readings });
+  }
+  return [...objects.values()];
 }
 
 /** Providers encode the token of OSS and the key of COS with the keys. Other tokens are sent back as they are. */
@@ -123,11 +137,13 @@ function tokenIn(root: XmlElement, provider: DeliveryAddress['provider'], isEnco
 }
 
 function objectIn(entry: XmlElement, isEncoded: boolean): ListedObject | null {
-  const [text, size] = [textOf(entry, 'Key') ?? '', numberOf(entry, 'Size')];
-  if (text === '' || size === null) return null;
+  const [key, size] = [textOf(entry, 'Key') ?? '', numberOf(entry, 'Size')];
+  if (key === '' || size === null) return null;
+  const text = key.slice(0, keyTextMax).toWellFormed();
+  const readings = key.length > keyTextMax ? [] : readingsOf(text, isEncoded);
   const tag = (textOf(entry, 'ETag') ?? '').trim().replace(/^(?:W\/)?"?|"?$/g, '');
   return {
-    ...{ text, readings: readingsOf(text, isEncoded), isSure: !/[+%&;]/.test(text), size },
+    ...{ text, readings, isSure: !/[+%&;]/.test(text), size },
     entity_tag: tag === '' || tag.length > 255 ? null : tag,
   };
 }

@@ -3,7 +3,7 @@ import { type BucketCalls, type BucketUrls, callBucket, type CallLimits } from '
 import { readStorageError } from '../probing/provider-codes.js';
 import type { HeaderRequest } from '../signing/signer.js';
 import { escapeXml } from '../../../../validation/text.js';
-import { flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
+import { childrenInTurns, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
 
 /** A part as the bucket lists it. */
 export interface ListedPart {
@@ -71,7 +71,7 @@ export function makeMultipart(calls: BucketCalls) {
         const root =
           (await readDocument(reply.body, 'ListPartsResult')) ??
           (await readDocument(reply.body, 'ListPartsResponse'));
-        const page = root === null ? null : partsIn(root, marker);
+        const page = root === null ? null : await partsIn(root, marker);
         if (page === null) return { failure: 'away' };
         all.push(...page.parts.filter(({ part_number: number }) => number <= after + limit));
         if (page.next === null || page.next >= after + limit) return all;
@@ -128,10 +128,9 @@ async function failureOf({ status, body }: OutgoingReply): Promise<MultipartFail
 }
 
 /** Returns null where the list cannot be read, or would be read for ever. `next`: the marker of the next page. */
-function partsIn(root: XmlElement, marker: number) {
+async function partsIn(root: XmlElement, marker: number) {
   const parts: ListedPart[] = [];
-  for (const child of root.children) {
-    if (child.name !== 'Part') continue;
+  for await (const child of childrenInTurns(root, 'Part')) {
     const [number, size] = [numberOf(child, 'PartNumber'), numberOf(child, 'Size')];
     const tag = textOf(child, 'ETag')?.trim();
     if (number === null || size === null || tag === undefined) return null;

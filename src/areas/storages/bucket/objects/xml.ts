@@ -139,9 +139,19 @@ function marksIn(piece: Buffer): number {
 }
 
 /** Returns the root element of a whole document with this root; null for any other. */
-export async function readDocument(bytes: Buffer, name: string, pace?: Pace): Promise<XmlElement | null> {
-  const { root } = await readXml(bytes, pace);
+export async function readDocument(bytes: Buffer, name: string): Promise<XmlElement | null> {
+  const { root } = await readXml(bytes);
   return root?.name === name ? root : null;
+}
+
+/** Returns the children with the name, in turns: a hostile list has thousands, or a long text in one of them. */
+export async function* childrenInTurns({ children }: XmlElement, name: string) {
+  for (const child of children) {
+    if (child.name !== name) continue;
+    const bytes = child.children.reduce((sum, { text }) => sum + text.length, 0);
+    await processPace.spend({ bytes, elements: child.children.length });
+    yield child;
+  }
 }
 
 /** Returns the text of the only child with the name; null without one, and where there are several. */
