@@ -4,6 +4,7 @@ import {
   absolutePath,
   addressList,
   cidrList,
+  host,
   mailbox,
   millisecondList,
   milliseconds,
@@ -70,9 +71,8 @@ export type SecretName = (typeof secretNames)[number];
 /** The whole configuration, validated and complete. */
 export type Config = ReturnType<typeof readConfig>;
 
-/** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
-export const environmentSchema = z.object({
-  HOST: z.string().default('127.0.0.1'),
+const variables = z.object({
+  HOST: host.default('127.0.0.1'),
   PORT: port.default(8080),
   DATA_DIR: z.string().default('./data'),
   EVENTSTOREDB_URL: z
@@ -111,11 +111,7 @@ export const environmentSchema = z.object({
   MAIL_UNKNOWN_MS: millisecondList.default([60_000, 600_000, 3_600_000]),
   OPERATOR_MAIL: addressList.default([]),
   TRUSTED_PROXIES: proxyList.default([]),
-  PASSWORD_EXTRA_CHECKS: z
-    .string()
-    .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-    .pipe(z.array(z.enum(['local-part', 'common'])))
-    .default([]),
+  PASSWORD_EXTRA_CHECKS: textList.pipe(z.array(z.enum(['local-part', 'common']))).default([]),
   DEFAULT_CAPACITY_BYTES: z
     .string()
     .regex(/^\d{1,15}$/, 'must be a whole number of bytes')
@@ -141,6 +137,13 @@ export const environmentSchema = z.object({
     })
     .default('info'),
 });
+
+/** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
+export const environmentSchema = variables.refine(
+  // The system chooses a port for 0.
+  ({ PORT, METRICS_PORT }) => PORT === 0 || METRICS_PORT !== PORT,
+  { path: ['METRICS_PORT'], error: 'must be another port than PORT' },
+);
 
 /** Reads the configuration (docs/configuration.md#the-service). @throws ConfigProblem naming every problem at once */
 export function readConfig(environment: Environment = process.env) {

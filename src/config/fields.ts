@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -10,6 +11,14 @@ export const port = z
   .regex(/^\d{1,5}$/, 'must be a port number')
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+/** An address or a name to listen on, which is also the host of the default `PUBLIC_URL`. */
+export const host = z
+  .string()
+  .refine(
+    (text) => isIP(text) !== 0 || (/^[^\s:/?#@\\]+$/.test(text) && URL.canParse(`http://${text}:1`)),
+    'must be an address or a name of this machine without a port, for example 127.0.0.1',
+  );
 
 /** A path, relative to the working directory of the start. */
 export const absolutePath = z.string().transform((path) => resolve(path));

@@ -161,8 +161,15 @@ test('An agent secret of fewer than 16 characters stops the start, and the error
     const error = t.throws(() => readConfig({ [name]: 'canary-15-chars' }), { instanceOf: ConfigProblem });
     t.true(error.message.includes(`${name} must have at least 16 characters`), error.message);
     t.false(error.message.includes('canary'));
-    t.is(readConfig({ [name]: 'let-the-agents-in' }).secret(name), 'let-the-agents-in');
+    const environment = { NODE_AGENT_SECRET: 'let-the-agents-in', [name]: 'let-the-others-in' };
+    t.is(readConfig(environment).secret(name), 'let-the-others-in');
   }
+});
+
+test('A previous agent secret without a current one stops the start', (t) => {
+  t.throws(() => readConfig({ NODE_AGENT_SECRET_PREVIOUS: 'let-the-agents-in' }), {
+    message: /NODE_AGENT_SECRET_PREVIOUS needs NODE_AGENT_SECRET;/,
+  });
 });
 
 test('The URLs of the servers contain passwords, so they may be in files, and they are validated there too', (t) => {
@@ -217,6 +224,18 @@ test('Plans are read from a file and validated, or are the two built-in ones', (
 
 test('The default public origin has brackets around an IPv6 address', (t) => {
   t.is(readConfig({ HOST: '::1', PORT: '80' }).publicUrl, 'http://[::1]:80');
+  t.is(readConfig({ HOST: 'fe80::1%eth0', PORT: '80' }).publicUrl, 'http://[fe80::1]:80');
+});
+
+test('A HOST that no URL can have is refused by its name', (t) => {
+  for (const HOST of [' ', 'a b', 'localhost ', 'localhost:8080', '[::1]', 'http://localhost', 'a/b'])
+    t.throws(() => readConfig({ HOST }), { instanceOf: ConfigProblem, message: /HOST must be/ }, HOST);
+});
+
+test('The metrics have another port than the service', (t) => {
+  for (const ports of [{ METRICS_PORT: '8080' }, { PORT: '9100', METRICS_PORT: '9100' }])
+    t.throws(() => readConfig(ports), { message: /METRICS_PORT must be another port than PORT/ });
+  t.is(readConfig({ PORT: '0', METRICS_PORT: '0' }).metricsPort, 0);
 });
 
 test('Mail has a sender at the public origin unless MAIL_FROM is set', (t) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { LeaseRecord, Progress } from '../../src/event-sourcing/feeding/consumers/lease.js';
 import { consumersIn, reportStatus } from '../../src/observing/components.js';
@@ -82,4 +83,20 @@ test('The status names the stores before they are open, and for how long one has
       ['the state', 'unknown', 0, null],
     ],
   );
+});
+
+test('The guide of monitoring lists every state of a store, and so the one before its first call', (t) => {
+  const rows = readFileSync('docs/monitoring.md', 'utf8').matchAll(/^\| `([a-z-]+)` \|/gm);
+  const listed = new Set([...rows].map(([, name]) => name));
+  const store = { name: 'the log', failure: null, server: null };
+  const stores = [false, true].flatMap((hasAnswered) => [
+    { ...store, hasAnswered, awayMs: null },
+    { ...store, hasAnswered, awayMs: 1_000 },
+  ]);
+  const readiness = { ready: () => ({ ok: false, reasons: [] }) };
+  const status = reportStatus({
+    stores: () => stores,
+    ...{ readiness, version: '1', feeding: () => null, stalled: () => [] },
+  });
+  for (const { state } of status.components) t.true(listed.has(state), state);
 });

@@ -12,7 +12,8 @@ import { pino } from 'pino';
 import type { Generations } from '../../src/event-sourcing/views/generations/generations.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
-import type { LeaseRecord } from '../../src/event-sourcing/feeding/consumers/lease.js';
+import { type LeaseRecord, makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
+import { viewConsumer } from '../../src/event-sourcing/feeding/consumers/tasks.js';
 import { countersProjection } from '../support/kernel/counters.js';
 import { makeMemoryReadModelStore } from '../support/fakes/memory-read-model-store.js';
 import { makeTestClock } from '../support/fakes/clock.js';
@@ -34,13 +35,19 @@ const ask = (routes: ReturnType<typeof makeProjectionOperations>, request: Opera
     request,
   );
 
+/** The state store of a process that owns its stores alone has no record of a lease. */
+const noRecords = { live: () => [], refresh: () => Promise.resolve() };
+
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
   // Given a process of another release. The store of the test gives nothing, so a prune would fail
   const feeds = ['view/counters@99', 'reaction/mail'];
   const other: LeaseRecord = { owner: 'old-1', feeds, positions: {}, lags_ms: {} };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [countersProjection] }),
-    leases: { watch: { live: () => [other], refresh: () => Promise.resolve() } },
+    leases: {
+      watch: { live: () => [other], refresh: () => Promise.resolve() },
+      feeder: makeSoleLease('new-1'),
+    },
     eventStore: partial<EventStore>({}),
     readModelStore: partial<ReadModelStore>({}),
     clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
@@ -62,11 +69,30 @@ test('A list of views reads the registry from the store, since no service may ha
   };
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [], refresh }),
-    leases: { watch: { live: () => [], refresh: () => Promise.resolve() } },
+    leases: { watch: noRecords, feeder: makeSoleLease('alone') },
     eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
     readModelStore: makeMemoryReadModelStore(),
     clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
   });
   t.true((await ask(operations, readRequest('projection list'))).ok);
   t.is(reads, 1);
+});
+
+test('A list of views names the process that owns its stores alone as their feeder', async (t) => {
+  const feeder = makeSoleLease('alone');
+  const operations = makeProjectionOperations({
+    generations: partial<Generations>({
+      projections: [countersProjection],
+      refresh: () => Promise.resolve(1),
+      record: () => ({ live: 1, building: null, retiring: null, dropping: null, last_rebuild: null }),
+    }),
+    leases: { watch: noRecords, feeder },
+    eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
+    readModelStore: makeMemoryReadModelStore(),
+    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
+  });
+  const list = () => ask(operations, readRequest('projection list'));
+  t.like(await list(), { result: { items: [{ name: countersProjection.name, feeders: [] }] } });
+  feeder.add(viewConsumer(countersProjection), () => ({ state: 'running', lagMs: 0, problem: null }));
+  t.like(await list(), { result: { items: [{ name: countersProjection.name, feeders: ['alone'] }] } });
 });

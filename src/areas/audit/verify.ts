@@ -280,8 +280,8 @@ export async function runVerifier(args: readonly string[], print: (line: string)
 }
 const usage = `usage: stowage-verify <folder or URL> --key <vkey file> [--kept <checkpoint or older export>] [--witness <vkey file> --quorum n] [--token <file>]`;
 async function readArguments(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const options = { key: text, kept: text, witness: text, quorum: text, token: text };
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+  const options = { key: text, kept: text, witness: text, quorum: text, token: text, help: flag };
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const file = (path: string): string => readFileSync(path, 'utf8');
   const witnesses = values.witness === undefined ? [] : readVkeys(file(values.witness), 4);

@@ -16,15 +16,21 @@ export const agentSecretNames = ['NODE_AGENT_SECRET', 'NODE_AGENT_SECRET_PREVIOU
 /** A shorter secret of the agents could be guessed within the limit of wrong ones. */
 const shortest = 16;
 
-/** Returns a sentence for each secret of the agents that is too short (docs/configuration.md#the-service). */
+/** Returns what is wrong with the secrets of the agents, one sentence each (docs/configuration.md#the-service). */
 export function agentSecretProblems(secrets: ReadonlyMap<string, string | undefined>): readonly string[] {
-  return agentSecretNames
-    .filter((name) => {
-      const secret = secrets.get(name);
-      return secret !== undefined && Array.from(secret).length < shortest;
-    })
-    .map(
-      (name) =>
-        `${name} must have at least ${shortest} characters; \`openssl rand -base64 24\` makes a secret`,
-    );
+  const [current, previous] = agentSecretNames;
+  const isAlone = secrets.get(previous) !== undefined && secrets.get(current) === undefined;
+  return [
+    ...agentSecretNames
+      .filter((name) => {
+        const secret = secrets.get(name);
+        return secret !== undefined && Array.from(secret).length < shortest;
+      })
+      .map(
+        (name) =>
+          `${name} must have at least ${shortest} characters; \`openssl rand -base64 24\` makes a secret`,
+      ),
+    // Without a current secret the peer list is off, and the previous one must not turn it on.
+    ...(isAlone ? [`${previous} needs ${current}; set it too, or unset ${previous}`] : []),
+  ];
 }

@@ -114,7 +114,8 @@ export function publicUrlOf({
   PORT,
 }: Pick<Addresses, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
   if (PUBLIC_URL !== undefined) return new URL(PUBLIC_URL).origin;
-  return `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
+  // The zone of an address is known to this machine alone, and no URL has one (WHATWG URL).
+  return `http://${isIP(HOST) === 6 ? `[${HOST.replace(/%.*/, '')}]` : HOST}:${PORT}`;
 }
 
 /** Returns the address that opens a share, with `{token}` in place of its token. */

@@ -9,7 +9,7 @@ import { quarantinedItems } from '../../event-sourcing/feeding/quarantine.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import { quarantinedEvents } from '../../event-sourcing/effects/take-back.js';
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
-import type { LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
+import type { Lease, LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
 import { collectionName } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
@@ -25,23 +25,26 @@ const lookMs = 600;
 /** Makes the routes on read models (src/event-sourcing/views/README.md#generations-and-rebuild). */
 export function makeProjectionOperations(services: {
   readonly generations: Generations;
-  readonly leases: { readonly watch: LeaseWatch };
+  readonly leases: { readonly watch: LeaseWatch; readonly feeder: Pick<Lease, 'isOwner' | 'record'> };
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly readModelStore: ReadModelStore;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
 }): readonly Route[] {
   const { generations, readModelStore, clock } = services;
-  const { watch } = services.leases;
+  const { watch, feeder } = services.leases;
   return [
     reading('projection list', noQuery, async () => {
       // The command line may run this without a service.
       await Promise.all([watch.refresh(), generations.refresh()]);
+      // A process that owns its stores alone writes no record.
+      const own = feeder.isOwner() ? feeder.record() : null;
+      const records = [...watch.live().filter(({ owner }) => owner !== own?.owner), ...(own ? [own] : [])];
       const items = generations.projections.map(async (projection) => {
         const record = generations.record(projection);
         const collection = collectionName(projection, record.live);
         const checkpoint = await loadCheckpoint(readModelStore, collection);
         const view = viewConsumer(projection);
-        const feeders = watch.live().filter(({ feeds }) => feeds.includes(view));
+        const feeders = records.filter(({ feeds }) => feeds.includes(view));
         const quarantined = await quarantinedItems(readModelStore, collection);
         return {
           name: projection.name,

@@ -26,6 +26,10 @@ const defaultPoolSize = 20;
 /** Mechanisms that need packages which this service does not contain. */
 const foreignMechanisms: ReadonlySet<string> = new Set(['MONGODB-AWS', 'MONGODB-OIDC', 'GSSAPI']);
 const unverified = ['tlsInsecure', 'tlsAllowInvalidCertificates', 'tlsAllowInvalidHostnames'] as const;
+/** The time limits, of which the driver sees only the one that the service sets in their place. */
+const waits = [
+  ...['waitQueueTimeoutMS', 'socketTimeoutMS', 'timeoutMS', 'serverSelectionTimeoutMS', 'connectTimeoutMS'],
+] as const;
 const files = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
 
 /** Returns every reason why a connection string cannot work, as a sentence that follows the name of its variable. */
@@ -47,6 +51,10 @@ export function mongoDbProblems(url: string): readonly string[] {
   const size = option('maxPoolSize');
   if (size !== undefined && !/^[1-9]\d{0,4}$/.test(size)) {
     problems.push('has maxPoolSize, which must be a whole number from 1 to 99999');
+  }
+  for (const name of waits) {
+    if (!/^\d{1,9}$/.test(option(name) ?? '0'))
+      problems.push(`has ${name}, which must be a whole number of milliseconds`);
   }
   return problems;
 }

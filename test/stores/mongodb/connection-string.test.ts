@@ -84,6 +84,18 @@ test('The size of the pool follows the URL, and is 20 without one', (t) => {
     ]);
 });
 
+test('A limit of the URL that is no whole number is refused by its name', (t) => {
+  for (const name of ['waitQueueTimeoutMS', 'socketTimeoutMS', 'timeoutMS', 'connectTimeoutMS']) {
+    for (const value of ['abc', '-5', '500ms', ''])
+      t.deepEqual(
+        mongoDbProblems(`mongodb://localhost/?${name}=${value}`),
+        [`has ${name}, which must be a whole number of milliseconds`],
+        value,
+      );
+    t.deepEqual(mongoDbProblems(`mongodb://localhost/?${name}=0`), []);
+  }
+});
+
 test('A limit of the URL shortens a limit of the service, and never lengthens it', (t) => {
   const limits = (query: string) => connectionLimits(`mongodb://localhost/?${query}`, defaultMongoDbLimits);
   t.like(limits('waitQueueTimeoutMS=300&socketTimeoutMS=2000'), { permitWaitMs: 300, silenceMs: 2_000 });

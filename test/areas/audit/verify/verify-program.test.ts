@@ -115,6 +115,8 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
     t.is(code, 2, unusable[at]?.join(' '));
     t.regex(text, /^No verdict: /);
   }
+  // A request for help gets the usage.
+  t.regex((await run('--help')).text, /^No verdict: usage: stowage-verify <folder or URL> --key/);
   t.notRegex([good, bad, ...replies].map(({ text }) => text).join('\n'), /\n\s+at /);
 });
 

@@ -20,7 +20,7 @@ const variables = {
   PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
   PAYMENT_WECHATPAY_SUB_MCHID: {
     meaning:
-      'partner mode: the number of the sub-merchant; the merchant and the app are the service provider’s',
+      'optional (partner mode): the number of the sub-merchant; merchant and app are the service provider’s',
   },
   PAYMENT_WECHATPAY_KEYS_DIR: {
     meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
