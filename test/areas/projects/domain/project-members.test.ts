@@ -92,6 +92,21 @@ test('Owners manage all roles, admins manage editors and viewers, and the others
   }
 });
 
+test('The refusal of a command on a member names the role that the command needs', (t) => {
+  const messageOf = (acting: Role, target: Role): string => {
+    const events = [projectCreated, memberAdded(actorId, acting), memberAdded(targetId, target)];
+    const remove = { type: 'RemoveMember', actorId, memberId: targetId } as const;
+    const refusal = t.throws(
+      () => projectAggregate.decider.decide(remove, given(projectAggregate, ...events).state),
+      { instanceOf: CommandRejected },
+    );
+    return refusal.message;
+  };
+  t.is(messageOf('viewer', 'viewer'), 'this needs the role admin');
+  t.is(messageOf('admin', 'admin'), 'this needs the role owner');
+  t.is(messageOf('admin', 'owner'), 'this needs the role owner');
+});
+
 const stranger = { actorId: otherUserId } as const;
 
 testDecisions(projectAggregate, {

@@ -8,7 +8,7 @@ import { type Role, roleAtLeast } from '../role.js';
 /** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
 export function requireReach(project: Pick<ProjectFields, 'members'>, actorId: string, role: Role): void {
   if (reaches(roleIn(project, actorId), role)) return;
-  rejectProject('insufficient_role', `your role does not reach members of the role ${role}`);
+  rejectProject('insufficient_role', `this needs the role ${roleAtLeast(role, 'admin') ? 'owner' : 'admin'}`);
 }
 
 /** @param acting null: no member */
