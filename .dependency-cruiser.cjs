@@ -19,18 +19,18 @@ const sharedDomain = [
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
 const sharedFolds = [
   '^src/areas/[^/]+/domain/[^/]+/fold\\.ts$',
-  '^src/areas/payments/domain/order/(review|number|unused)\\.ts$',
+  '^src/areas/payments/domain/order/(review|unused)\\.ts$',
   '^src/areas/projects/domain/project/open-offers\\.ts$',
 ];
 /** Closed lists of words that a route may name: statuses, reasons, rejection codes. */
-const vocabulary = '^src/areas/[^/]+/domain/[^/]+/(rejections|fold|provider|delivery)\\.ts$';
+const vocabulary = '^src/areas/[^/]+/domain/[^/]+/(rejections|fold|delivery)\\.ts$';
 /** The files that wire the parts. Only they may import everything. */
 const entries = '^src/(main\\.ts$|cli(\\.ts$|/)|composition/|operating/(backup|replay)/)';
 /** The schemas of stored events, and the words in them. */
-const eventTypes = '^src/areas/[^/]+/domain/[^/]+/(events|provider|delivery|test-failure|test-warning)\\.ts$';
+const eventTypes = '^src/areas/[^/]+/domain/[^/]+/(events|delivery|test-failure)\\.ts$';
 /** Typed queries over the views, their cursors, and the resources that they return. */
 const readers = [
-  '^projections/[^/]+/(access-)?(reader|resource)\\.ts$',
+  '^projections/[^/]+/(reader|resource)\\.ts$',
   '^projections/[^/]+/[^/]+/(reader|resource|checks)\\.ts$',
   '^projections/(readers|paging)\\.ts$',
 ];
@@ -39,7 +39,7 @@ const commands = [
   '^src/areas/[^/]+/commands/',
   '^src/areas/shared/',
   '^src/areas/[^/]+/deps\\.ts$',
-  '^src/areas/(commands|deps|rejections)\\.ts$',
+  '^src/areas/(commands|rejections)\\.ts$',
   '^src/areas/audit/restart-audit-log\\.ts$',
 ];
 /** Routes and pages of the areas. */
@@ -126,12 +126,6 @@ module.exports = {
       '^src/event-sourcing/views/',
       [ports, kit, '^src/event-sourcing/feeding/'],
       'A view is a fold of events. It knows neither commands nor effects.',
-    ),
-    only(
-      'sharing-uses-ports',
-      '^src/event-sourcing/feeding/sharing/',
-      [ports, kit],
-      'Processes share parts by their names. What a part does is no matter of theirs.',
     ),
     only(
       'deciding-writes-views-through',
@@ -229,8 +223,6 @@ module.exports = {
       from: { path: commands, pathNot: messages },
       to: {
         path: providers,
-        // The class of an error tells a refused mail from a mail server that is away.
-        pathNot: '^src/mail/errors\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

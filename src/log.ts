@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { traceField } from './kit/trace.js';
 import { makeLogOutput } from './log-output.js';
+import { printable } from './validation/text.js';
 
 const levelNames: Readonly<Record<number, string>> = {
   20: 'debug',
@@ -13,18 +14,14 @@ const levelNames: Readonly<Record<number, string>> = {
 
 /**
  * Returns a JSON line of the log as text for a person: the time of the day, the level, the message, and the fields. A field that
- * is no plain word stays JSON. Control characters are escaped: a name of a stranger must not move the cursor of a terminal.
+ * is no plain word stays JSON. Control characters are escaped.
  */
 export function lineForEyes(line: string): string {
   const { level, time, msg, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${printed(value)}`);
   const clock = new Date(String(time)).toISOString().slice(11, 23);
   const head = [clock, (levelNames[Number(level)] ?? String(level)).padEnd(5), String(msg)];
-  return `${[...head, ...rest].join(' ').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)}\n`;
-}
-
-function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return `${printable([...head, ...rest].join(' '))}\n`;
 }
 
 function printed(value: unknown): string {

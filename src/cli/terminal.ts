@@ -1,5 +1,10 @@
-import { isList } from '../event-sourcing/ports/domain-event.js';
-import type { JsonValue } from '../event-sourcing/ports/domain-event.js';
+import {
+  isJsonObject,
+  isList,
+  type JsonObject,
+  type JsonValue,
+} from '../event-sourcing/ports/domain-event.js';
+import { printable } from '../validation/text.js';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { OperatorReply } from '../operating/socket/client.js';
@@ -10,13 +15,11 @@ const width = 30;
  * Makes a line that shows how far a command is. It writes only to a terminal, and leaves the line empty at the end.
  * @param label what the command does, for example `copying`
  */
-export function makeProgressBar(
-  label: string,
-  output: Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean } = process.stderr,
-) {
+export function makeProgressBar(label: string) {
+  const output = process.stderr;
   let shown = '';
   const write = (text: string): void => {
-    if (output.isTTY !== true || text === shown) return;
+    if (!output.isTTY || text === shown) return;
     output.write(`\r${text.padEnd(shown.length)}`);
     shown = text;
   };
@@ -65,8 +68,6 @@ export async function unlessConfirmed(
   }
 }
 
-type Row = { readonly [name: string]: JsonValue };
-
 /**
  * Returns the result of an operation as lines for a person: a list as a table, an object as one line a field. A table
  * that is wider than the terminal becomes one block of lines an entry.
@@ -79,14 +80,14 @@ export function asText(result: JsonValue, columns: number): string {
 function linesOf(value: JsonValue, columns: number): readonly string[] {
   if (isList(value)) return listLines(value, columns);
   if (isPage(value)) return pageLines(value, columns);
-  return isRow(value) ? fieldLines(value, columns) : [scalar(value)];
+  return isJsonObject(value) ? fieldLines(value, columns) : [scalar(value)];
 }
 
-type ListPage = Row & { readonly items: readonly JsonValue[] };
+type ListPage = JsonObject & { readonly items: readonly JsonValue[] };
 
 /** Returns whether the value is a list of entries with the cursor of the next page, if any. */
 function isPage(value: JsonValue): value is ListPage {
-  if (!isRow(value) || !isList(value['items'] ?? null)) return false;
+  if (!isJsonObject(value) || !isList(value['items'] ?? null)) return false;
   return Object.keys(value).every((name) => name === 'items' || name === 'next_cursor');
 }
 
@@ -97,13 +98,13 @@ function pageLines({ items, next_cursor: next }: ListPage, columns: number): rea
 
 function listLines(list: readonly JsonValue[], columns: number): readonly string[] {
   if (list.length === 0) return ['(none)'];
-  if (!list.every(isRow)) return list.map(inCell);
+  if (!list.every(isJsonObject)) return list.map(inCell);
   const table = tableLines(list);
   if (table.every((line) => line.length <= columns)) return table;
   return list.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...fieldLines(row, columns)]);
 }
 
-function tableLines(rows: readonly Row[]): readonly string[] {
+function tableLines(rows: readonly JsonObject[]): readonly string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = [names, ...rows.map((row) => names.map((name) => inCell(row[name] ?? null)))];
   const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
@@ -115,9 +116,9 @@ function tableLines(rows: readonly Row[]): readonly string[] {
   );
 }
 
-function fieldLines(row: Row, columns: number): readonly string[] {
+function fieldLines(row: JsonObject, columns: number): readonly string[] {
   return Object.entries(row).flatMap(([name, value]) => {
-    const nested = (isList(value) && value.some(isRow)) || isRow(value);
+    const nested = (isList(value) && value.some(isJsonObject)) || isJsonObject(value);
     if (!nested) return [`${name}: ${inCell(value)}`];
     return [`${name}:`, ...linesOf(value, columns - 2).map((line) => (line === '' ? '' : `  ${line}`))];
   });
@@ -126,22 +127,11 @@ function fieldLines(row: Row, columns: number): readonly string[] {
 /** A value on one line. Control characters are escaped: a name must not move the cursor of an operator's terminal. */
 function inCell(value: JsonValue): string {
   if (isList(value)) return value.length === 0 ? '-' : value.map(inCell).join(', ');
-  return isRow(value) ? printable(JSON.stringify(value)) : scalar(value);
+  return isJsonObject(value) ? printable(JSON.stringify(value)) : scalar(value);
 }
 
 function scalar(value: JsonValue): string {
   return value === null || value === ''
     ? '-'
     : printable(typeof value === 'string' ? value : JSON.stringify(value));
-}
-
-function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-}
-
-function isRow(value: JsonValue): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

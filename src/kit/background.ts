@@ -3,20 +3,16 @@ import { Overloaded } from './semaphore.js';
 /** Runs work that continues after the reply to its caller. */
 export type Background = ReturnType<typeof makeBackground>;
 
-export function makeBackground({
-  max = 1_000,
-  onFailure,
-}: {
-  /** Units of work that may run at once. */
-  readonly max?: number;
-  readonly onFailure: (what: string, error: unknown) => void;
-}) {
+/** Units of work that may run at once. */
+const max = 1_000;
+
+export function makeBackground(deps: { readonly onFailure: (what: string, error: unknown) => void }) {
   const running = new Set<Promise<void>>();
   const keys = new Set<string>();
   const start = (what: string, work: () => Promise<void>): void => {
     if (running.size >= max) throw new Overloaded('too much work runs in the background');
     const task: Promise<void> = work()
-      .catch((error: unknown) => onFailure(what, error))
+      .catch((error: unknown) => deps.onFailure(what, error))
       .finally(() => running.delete(task));
     running.add(task);
   };

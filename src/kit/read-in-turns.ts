@@ -79,15 +79,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Reads JSON (RFC 8259, in UTF-8) from outside, as `JSON.parse` does, with yields to other work. A number has at most 1,000
  * characters. @throws Error for anything else; its message may quote the text
  */
-export async function readJsonInTurns(bytes: Buffer, pace: Pace = processPace): Promise<unknown> {
+export async function readJsonInTurns(bytes: Buffer): Promise<unknown> {
   const elements = bytes.length > turnBytesMax ? Infinity : elementsOf(bytes);
   if (elements <= turnElementsMax) {
-    await pace.spend({ bytes: bytes.length, elements });
+    await processPace.spend({ bytes: bytes.length, elements });
     return JSON.parse(utf8.decode(bytes));
   }
-  const steps = read(await decode(bytes, pace));
+  const steps = read(await decode(bytes));
   for (;;) {
-    await pace.spend(piece);
+    await processPace.spend(piece);
     const step = steps.next();
     if (step.done === true) return step.value;
   }
@@ -104,12 +104,12 @@ function elementsOf(bytes: Buffer): number {
   return elements;
 }
 
-async function decode(bytes: Buffer, pace: Pace): Promise<string> {
+async function decode(bytes: Buffer): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += turnBytesMax) {
     const part = bytes.subarray(at, at + turnBytesMax);
-    await pace.spend({ bytes: part.length, elements: 0 });
+    await processPace.spend({ bytes: part.length, elements: 0 });
     parts.push(decoder.decode(part, { stream: true }));
   }
   parts.push(decoder.decode());

@@ -134,6 +134,14 @@ export function cutText(text: string, max: number): string {
   return text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
 }
 
+/** Escapes control characters: a name of a stranger must not move the cursor of a terminal. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
 /** Escapes text between two tags. */
 export function escapeXml(text: string): string {
   return text

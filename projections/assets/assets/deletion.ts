@@ -1,4 +1,3 @@
-import { isDeletionEvent } from '../../../src/areas/assets/domain/asset/fold.js';
 import type { AssetEvent, UndeletedObject } from '../../../src/areas/assets/domain/asset/events.js';
 import type { Recorded } from '../../../src/event-sourcing/ports/domain-event.js';
 import { objectPlace } from './finding.js';
@@ -18,10 +17,6 @@ export type DeletionDocument = {
 };
 
 type DeletionEvent = Extract<Recorded<AssetEvent>, { type: `AssetDeletion${string}` }>;
-
-export function isRecordedDeletion(event: Recorded<AssetEvent>): event is DeletionEvent {
-  return isDeletionEvent(event);
-}
 
 /** Folds an event of a removed asset. Returns null where the bucket holds no object of it. */
 export function evolveDeletion(

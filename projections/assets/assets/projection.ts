@@ -4,11 +4,12 @@ import { type AssetEvent, assetCategory, assetCodec } from '../../../src/areas/a
 import {
   applyChange,
   applyUpload,
+  isDeletionEvent,
   isMultipartEvent,
   isUploadEvent,
   newUpload,
 } from '../../../src/areas/assets/domain/asset/fold.js';
-import { type DeletionDocument, evolveDeletion, isRecordedDeletion } from './deletion.js';
+import { type DeletionDocument, evolveDeletion } from './deletion.js';
 import { type AssetIndexes, indexesOf } from './finding.js';
 import type { AssetResource } from './resource.js';
 import type { View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
@@ -46,7 +47,7 @@ export type AssetDocument = AssetFields & AssetIndexes;
 type StoredAsset = AssetDocument | DeletionDocument;
 
 function evolve(document: StoredAsset | null, event: Recorded<AssetEvent>): StoredAsset | null {
-  if (isRecordedDeletion(event))
+  if (isDeletionEvent(event))
     return evolveDeletion(document !== null && 'deletes_in' in document ? document : null, event);
   if (event.type === 'AssetAdded')
     return indexed({ ...event.data, ...newUpload, created_at: event.time, updated_at: event.time });

@@ -21,6 +21,8 @@ export interface Stores {
   readonly allEmbedded: boolean;
   /** Returns for how long the oldest write to embedded stores has waited; left out where all stores are servers. */
   readonly writesWaitMs?: (() => number) | undefined;
+  /** See `EmbeddedDocuments`; left out where the documents are on a server. */
+  readonly forgetDocuments?: () => void;
   /** Waits for pending work, then closes files and connections. */
   close(): Promise<void>;
 }

@@ -44,7 +44,8 @@ interface CatchUpDeps {
   readonly directory: string;
   readonly streamPrefix: string;
   readonly eventStore: Pick<EventStore, 'head'>;
-  readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'forget'>;
+  readonly readModelStore: Pick<ReadModelStore, 'getMany'>;
+  readonly forgetDocuments?: (() => void) | undefined;
   readonly generations: Generations;
 }
 
@@ -91,7 +92,7 @@ export async function catchUpInThreads(
     await Promise.all(Array.from({ length: threads }, runThread));
   } finally {
     options.signal.removeEventListener('abort', end);
-    deps.readModelStore.forget?.();
+    deps.forgetDocuments?.();
   }
   // The last read of the registry may be stale by now.
   await deps.generations.refresh();

@@ -75,7 +75,7 @@ async function catchUp(services: Services, signal: AbortSignal): Promise<void> {
   const { logger } = services.log;
   const { dataDirectory: directory, streamPrefix } = services.config;
   await catchUpInThreads(
-    { ...services, directory, streamPrefix },
+    { ...services, forgetDocuments: services.stores.forgetDocuments, directory, streamPrefix },
     {
       signal,
       onFailed: (reason) => {

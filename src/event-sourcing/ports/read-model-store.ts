@@ -117,8 +117,6 @@ export interface ReadModelStore {
    * store needs a query to know.
    */
   changeToken(collection: string): string | null;
-  /** Forgets the documents that this process remembers: others have written them. Absent where it remembers none. */
-  readonly forget?: () => void;
 
   close(): Promise<void>;
 }

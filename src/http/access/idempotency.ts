@@ -8,7 +8,7 @@ import { toHttpError } from '../replies/error-reply.js';
 import { HttpError } from '../replies/error-codes.js';
 import { contentOf, type FinishedReply } from '../replies/reply.js';
 import type { MadeBefore } from '../route-spec.js';
-import { sessionOf } from '../../security/tokens/access-tokens.js';
+import { sessionIdOfToken } from '../../security/tokens/access-tokens.js';
 
 /** A retry gets the id and time of the first attempt, so its append is the same. */
 export type CommandIdentity = { readonly commandId: string; readonly time: Date };
@@ -281,6 +281,6 @@ const keptBody = keptFields.extend({ data: keptFields.optional() });
 export function madeBefore({ content }: FinishedReply): MadeBefore {
   const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
   const { id = '', status = '', tokens } = data ?? bare;
-  const sessionId = tokens === undefined ? '' : sessionOf(tokens.access_token);
+  const sessionId = tokens === undefined ? '' : sessionIdOfToken(tokens.access_token);
   return { id, status, sessionId };
 }

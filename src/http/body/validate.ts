@@ -1,5 +1,6 @@
 import { parse } from 'node:querystring';
 import { z } from 'zod';
+import { isJsonObject } from '../../event-sourcing/ports/domain-event.js';
 import {
   type FieldProblem,
   InvalidInput,
@@ -116,7 +117,7 @@ function ofObject(shape: Readonly<Record<string, Schema>>): Omit | null {
   });
   if (texts.length === 0 && parts.length === 0) return null;
   return (value) => {
-    if (!isRecord(value)) return;
+    if (!isJsonObject(value)) return;
     for (const name of texts) if (value[name] === null) Reflect.deleteProperty(value, name);
     for (const [name, omit] of parts) omit(value[name]);
   };
@@ -136,13 +137,9 @@ function ofUnion(def: z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef): O
   if (!('discriminator' in def)) throw new TypeError('variants with optional texts need a discriminator');
   const { discriminator } = def;
   return (value) => {
-    if (!isRecord(value)) return;
+    if (!isJsonObject(value)) return;
     const name = value[discriminator] as z.core.util.Primitive;
     const chosen = variants.find(({ option }) => option._zod.propValues?.[discriminator]?.has(name) === true);
     chosen?.omit?.(value);
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

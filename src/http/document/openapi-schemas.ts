@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonObject } from '../../event-sourcing/ports/domain-event.js';
 import { namePattern, optionalNamePattern, textPattern, trimmedPattern } from '../../validation/text.js';
 import type { Io, Json } from './openapi-texts.js';
 import { exampleOf } from './openapi-examples.js';
@@ -80,22 +81,18 @@ const inner = {
 /** Applies a function to a schema and to all schemas in it, the inner ones first. */
 export function mapSchema(schema: Json, change: (schema: Json) => Json): Json {
   const result: Json = { ...schema };
-  const mapped = (value: unknown): unknown => (isObject(value) ? mapSchema(value, change) : value);
+  const mapped = (value: unknown): unknown => (isJsonObject(value) ? mapSchema(value, change) : value);
   for (const key of inner.one) if (key in result) result[key] = mapped(result[key]);
   for (const key of inner.list) {
     const list = result[key];
     if (Array.isArray(list)) result[key] = list.map(mapped);
   }
-  if (isObject(result['properties'])) {
+  if (isJsonObject(result['properties'])) {
     result['properties'] = Object.fromEntries(
       Object.entries(result['properties']).map(([name, value]) => [name, mapped(value)]),
     );
   }
   return change(result);
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes a schema as generators of clients and readers of documents expect it. */
@@ -132,7 +129,7 @@ function withSharedPattern(schema: Json, schemas: Json): Json {
 
 /** Says the defaults of fields in words: generators require a field of a request that has the keyword `default`. */
 function saidDefaults(schema: Json): Json {
-  if (!isObject(schema['properties'])) return schema;
+  if (!isJsonObject(schema['properties'])) return schema;
   const properties = Object.entries(schema['properties'] as Record<string, Json>).map(([name, field]) => {
     const { default: preset, ...rest } = field;
     if (preset === undefined) return [name, field];
@@ -168,7 +165,7 @@ function addExample(id: string, io: Io, schemas: Json): void {
 /** Returns the component in the generic wrapper, or that of a page's items; null for any other schema. */
 function contentOf({ properties = {} }: Json): string | null {
   const { items, next_cursor: next, code, data } = properties as Record<string, Json | undefined>;
-  if (next !== undefined && isObject(items?.['items'])) return idOf(items['items']);
+  if (next !== undefined && isJsonObject(items?.['items'])) return idOf(items['items']);
   return code !== undefined && data !== undefined ? idOf(data) : null;
 }
 

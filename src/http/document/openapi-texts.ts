@@ -54,7 +54,7 @@ export function renderFirstCalls(): string {
   return `<h2>${firstCallsTitle}</h2>\n<ol>\n${steps.join('\n')}\n</ol>`;
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 

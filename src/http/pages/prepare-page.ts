@@ -4,10 +4,7 @@ import { packageFile } from '../../package-files.js';
 import { type PreparedBody, contentTag } from '../replies/reply.js';
 import { gunzipSync } from 'node:zlib';
 
-/** A folder of files that `scripts/pack-files.mjs` has compressed. */
-export type PackedFolder = ReturnType<typeof openPackedFolder>;
-
-/** Opens a folder in `dist`. */
+/** Opens a folder in `dist`, whose files `scripts/pack-files.mjs` has compressed. */
 export function openPackedFolder(name: 'docs-reader' | 'guides') {
   const folder = packageFile(`dist/${name}/`);
   return {

@@ -1,4 +1,5 @@
 import type { ParameterizedContext } from 'koa';
+import { cutText } from '../../validation/text.js';
 import { listedProblemsMax, phraseOf } from '../../validation/field-problems.js';
 import type { ErrorCode, HttpError } from './error-codes.js';
 import type { HttpState } from '../server/shell.js';
@@ -57,7 +58,5 @@ function titleOf(code: ErrorCode): string {
 }
 
 function cut(message: string): string {
-  if (message.length <= messageCharactersMax) return message;
-  // Never half of a surrogate pair, which has no UTF-8 form.
-  return `${message.slice(0, messageCharactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return message.length <= messageCharactersMax ? message : `${cutText(message, messageCharactersMax - 1)}…`;
 }

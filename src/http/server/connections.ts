@@ -7,16 +7,16 @@ export interface OpenSocket {
 /** The key of a client, and how many times the limit of one client it may hold. */
 export type ClientKey = { readonly key: string; readonly factor: number };
 
-/** The open connections of a listener, by client: src/http/README.md#connections. */
-export type Connections<Socket extends OpenSocket> = ReturnType<typeof makeConnections<Socket>>;
-
 interface Connection<Socket> {
   readonly socket: Socket;
   readonly clients: readonly ClientKey[];
   requests: number;
 }
 
-/** @param clientsOf the keys of an address, its own first; an infinite factor for one without a limit */
+/**
+ * Makes the open connections of a listener, by client: src/http/README.md#connections.
+ * @param clientsOf the keys of an address, its own first; an infinite factor for one without a limit
+ */
 export function makeConnections<Socket extends OpenSocket>(deps: {
   readonly connectionsMax: number;
   readonly connectionsPerClientMax: number;

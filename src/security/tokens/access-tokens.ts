@@ -180,7 +180,7 @@ export function makeAccessTokens(deps: {
 }
 
 /** Returns the session of an access token that this service made (RFC 7519, claim `sid`), without a check. */
-export function sessionOf(token: string): string {
+export function sessionIdOfToken(token: string): string {
   return String(decodeJwt(token)['sid']);
 }
 

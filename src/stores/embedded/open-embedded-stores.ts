@@ -43,6 +43,8 @@ export interface EmbeddedLog extends Opened {
 export interface EmbeddedDocuments extends Opened {
   readonly readModelStore: ReadModelStore;
   readonly stateStore: StateStore;
+  /** Forgets the documents that this process remembers: its threads have written them. */
+  readonly forgetDocuments: () => void;
 }
 
 export type EmbeddedStores = EmbeddedLog & EmbeddedDocuments;
@@ -103,11 +105,11 @@ function assertStateFits(noted: number, reached: number): void {
 }
 
 async function openDocuments({ context, hold }: Owned): Promise<Omit<EmbeddedDocuments, keyof Opened>> {
-  const [readModelStore, stateStore] = await Promise.all([
+  const [{ forget: forgetDocuments, ...readModelStore }, stateStore] = await Promise.all([
     hold(openReadModelStore(context)),
     hold(openStateStore(context)),
   ]);
-  return { readModelStore, stateStore };
+  return { readModelStore, stateStore, forgetDocuments };
 }
 
 async function openOwned<Stores>(

@@ -10,9 +10,6 @@ import type { Position } from '../../event-sourcing/ports/domain-event.js';
 import type { Client } from './client.js';
 import { parsePosition } from './same-log/positions.js';
 
-/** The live subscription of a process. It opens after the position that the reader of the log has passed. */
-export type LiveSubscription = ReturnType<typeof makeLiveSubscription>;
-
 interface LiveSubscriptionDeps {
   readonly credentials: Credentials;
   readonly prefix: string;

@@ -284,7 +284,8 @@ export interface Witness {
   readonly cosign: (text: string) => string;
 }
 
-export function givenWitness(name: string, seed: number, seconds = 1_767_225_600): Witness {
+export function givenWitness(name: string, seed: number): Witness {
+  const seconds = 1_767_225_600;
   const header = Buffer.from('302e020100300506032b657004220420', 'hex');
   const key = createPrivateKey({
     key: Buffer.concat([header, Buffer.alloc(32, seed)]),

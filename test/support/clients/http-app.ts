@@ -212,10 +212,7 @@ export const plainSealer: HttpDeps['replySealer'] = {
 };
 
 /** Makes a project for the gate, with the roles of its members by user id. */
-export function exampleProject(
-  members: Readonly<Record<string, Role>>,
-  overrides: Partial<ProjectAccess> = {},
-): ProjectAccess {
+export function exampleProject(members: Readonly<Record<string, Role>>): ProjectAccess {
   return {
     id: '0196a000-0000-7000-8000-000000000001',
     requireTwoFactor: false,
@@ -223,6 +220,5 @@ export function exampleProject(
     defaultStorageId: null,
     roleOf: (userId) => members[userId] ?? null,
     document: partial({}),
-    ...overrides,
   };
 }

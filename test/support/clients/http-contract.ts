@@ -224,7 +224,7 @@ function readError(contentType: string, text: string): ReceivedError | null {
 }
 
 /** Parses JSON; undefined for any other text. */
-function asJson(text: string): unknown {
+export function asJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

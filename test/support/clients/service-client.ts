@@ -8,7 +8,11 @@ import {
   readRequest,
 } from '../../../src/operating/socket/client.js';
 import { controlSocketPath } from '../../../src/operating/socket/listen.js';
-import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../../../src/event-sourcing/ports/domain-event.js';
 import { errorBreaches } from './http-contract.js';
 import { totpCode } from '../fakes/authenticator-app.js';
 
@@ -183,12 +187,8 @@ export function codeIn(text = ''): string {
 }
 
 export function asObject(value: unknown): JsonObject {
-  if (!isObject(value)) throw new Error(`not an object: ${JSON.stringify(value)}`);
+  if (!isJsonObject(value)) throw new Error(`not an object: ${JSON.stringify(value)}`);
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -204,12 +204,9 @@ export async function addTotp(client: ServiceClient, headers: HeaderFields): Pro
 }
 
 /** Registers an account with a proved address and a second factor, which may audit. */
-export async function registerAuditor(
-  client: ServiceClient,
-  directory: string,
-  { email = 'ada@example.org', password = 'Correct-Horse-7' } = {},
-): Promise<SignedIn> {
-  const auditor = await client.register(email, password);
+export async function registerAuditor(client: ServiceClient, directory: string): Promise<SignedIn> {
+  const email = 'ada@example.org';
+  const auditor = await client.register(email, 'Correct-Horse-7');
   await addTotp(client, auditor.headers);
   await operate(directory, 'user verify', { email });
   await operate(directory, 'platform-role grant', { email, role: 'auditor' });

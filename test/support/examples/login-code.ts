@@ -1,4 +1,3 @@
-import type { Requester } from '../../../src/validation/fields.js';
 import type { LoginCodeEvent } from '../../../src/areas/accounts/domain/login-code/events.js';
 import type {
   LoginCodeIssue,
@@ -10,7 +9,7 @@ import { sealedExample } from './sealed.js';
 export const issue_id = '019b7d00-0000-7000-8000-000000000061';
 export const laterIssueId = '019b7d00-0000-7000-8000-000000000062';
 
-export function loginCodeIssued(issue: string, requester: Requester = 'unknown', strong = false) {
+export function loginCodeIssued(issue: string) {
   return {
     type: 'LoginCodeIssued',
     data: {
@@ -19,8 +18,8 @@ export function loginCodeIssued(issue: string, requester: Requester = 'unknown',
       email: sealedExample('ada@example.com'),
       code_key_id: 'c1',
       expires_at: '2026-01-02T03:14:05.000Z',
-      strong,
-      requester,
+      strong: false,
+      requester: 'unknown',
     },
   } as const satisfies LoginCodeEvent;
 }

@@ -7,7 +7,12 @@ import {
   type StoredDocument,
   type WriteOutcome,
 } from '../../../src/event-sourcing/ports/read-model-store.js';
-import type { JsonObject, JsonValue } from '../../../src/event-sourcing/ports/domain-event.js';
+import {
+  isJsonObject,
+  isList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../src/event-sourcing/ports/domain-event.js';
 import { recordsCollection } from '../../../src/event-sourcing/ports/records.js';
 import { compareUtf8 } from './compare-utf8.js';
 
@@ -140,27 +145,18 @@ function matches(query: DocumentQuery): (document: StoredDocument) => boolean {
 
 /** Tells whether the dotted path leads to the string. For a list on the path or at its end, every element counts. */
 function holds(value: JsonValue | undefined, path: readonly string[], equals: string): boolean {
-  if (isList(value)) return value.some((element) => holds(element, path, equals));
+  if (value !== undefined && isList(value)) return value.some((element) => holds(element, path, equals));
   const [field, ...rest] = path;
   if (field === undefined) return value === equals;
-  return isObject(value) && Object.hasOwn(value, field) && holds(value[field], rest, equals);
+  return isJsonObject(value) && Object.hasOwn(value, field) && holds(value[field], rest, equals);
 }
 
 /** Returns the string at the dotted path; null when there is none. */
 function stringAt(body: JsonObject | null, path: string): string | null {
   let value: JsonValue | undefined = body;
   for (const field of path.split('.'))
-    value = isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+    value = isJsonObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
   return typeof value === 'string' ? value : null;
-}
-
-// `Array.isArray` does not narrow a union with readonly arrays.
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value);
 }
 
 interface Place {

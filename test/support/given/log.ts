@@ -2,7 +2,7 @@ import { type AnyReaction, contextFor, eventFor } from '../../../src/event-sourc
 import type { LogEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { GivenStores } from './given-stores.js';
 
-type Log = Pick<GivenStores, 'eventStore'>;
+type Log = { readonly eventStore: Pick<GivenStores['eventStore'], 'readAll'> };
 
 /** Returns all events of the log. */
 export async function logOf({ eventStore }: Log): Promise<readonly LogEvent[]> {

@@ -19,8 +19,8 @@ interface Sleeper {
   wake(): void;
 }
 
-export function makeVirtualClock(start = '2026-01-02T03:04:05.000Z'): VirtualClock {
-  let nowMs = Date.parse(start);
+export function makeVirtualClock(): VirtualClock {
+  let nowMs = Date.parse('2026-01-02T03:04:05.000Z');
   let setByMs = 0;
   /** In the order in which they wake. */
   const sleepers: Sleeper[] = [];

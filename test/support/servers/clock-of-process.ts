@@ -13,12 +13,9 @@ interface ClockOfProcess {
   set(offsetMs: number): Promise<void>;
 }
 
-/**
- * Makes the wall clock of a served process, which a test sets.
- * @param name tells the clocks of several processes in one directory apart
- */
-export function makeClockOfProcess(directory: string, name = 'clock'): ClockOfProcess {
-  const file = join(directory, `${name}-offset`);
+/** Makes the wall clock of a served process, which a test sets. */
+export function makeClockOfProcess(directory: string): ClockOfProcess {
+  const file = join(directory, 'clock-offset');
   writeFileSync(file, '0');
   return {
     environment: { NODE_OPTIONS: `--import=${preload}`, CLOCK_OFFSET_FILE: file },

@@ -53,8 +53,8 @@ export function openLog(directory: string, overrides: Overrides = {}): Promise<E
 }
 
 /** Opens only read models and state. */
-export function openDocuments(directory: string, overrides: Overrides = {}): Promise<EmbeddedDocuments> {
-  return openEmbeddedDocuments(makeOptions(directory, overrides));
+export function openDocuments(directory: string): Promise<EmbeddedDocuments> {
+  return openEmbeddedDocuments(makeOptions(directory));
 }
 
 /** Opens only the read models, without the lock of the directory. */
@@ -69,6 +69,6 @@ export async function openState(directory: string, overrides: Overrides = {}) {
   return { stateStore, close: () => stateStore.close() };
 }
 
-function makeOptions(directory: string, overrides: Overrides): EmbeddedStoresOptions {
+function makeOptions(directory: string, overrides: Overrides = {}): EmbeddedStoresOptions {
   return { ...makeContext(directory), streamPrefix: 'stowage.', ...overrides };
 }

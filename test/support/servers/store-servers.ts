@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext, TestFn } from 'ava';
 import { MongoClient, MongoServerError } from 'mongodb';
-import type { Clock, Random } from '../../../src/kit/time/clock.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import type { MongoDbLimits } from '../../../src/stores/mongodb/calls/limits.js';
 import { openMongoDbStores, type MongoDbStores } from '../../../src/stores/mongodb/open-mongodb-stores.js';
 import { suite } from '../suite.js';
@@ -22,7 +22,7 @@ export function mongoDbSuite(test: TestFn, what: string, declare: () => void): v
 /** Opens stores in a separate database, which is closed and dropped at the end of the test. */
 export async function openTestStores(
   t: ExecutionContext,
-  options: { readonly clock: Clock; readonly random?: Random; readonly limits?: MongoDbLimits },
+  options: { readonly clock: Clock; readonly limits?: MongoDbLimits },
 ): Promise<MongoDbStores> {
   const { url } = await makeTestDatabase(t);
   return openStoresAt(t, url, options);
@@ -35,7 +35,7 @@ const patient: MongoDbLimits = { openMs: 600_000, readMs: 600_000, writeMs: 600_
 export async function openStoresAt(
   t: ExecutionContext,
   url: string,
-  options: { readonly clock: Clock; readonly random?: Random; readonly limits?: MongoDbLimits },
+  options: { readonly clock: Clock; readonly limits?: MongoDbLimits },
 ): Promise<MongoDbStores> {
   const stores = await openMongoDbStores({ url, random: Math.random, limits: patient, ...options });
   t.teardown(stores.close);

@@ -108,10 +108,10 @@ export async function givenGuessing(t: ExecutionContext) {
   }
 
   /** Types a wrong code of six digits from each client, all at once. */
-  async function guessCodes(guessers: readonly Guesser[], at = email): Promise<string[]> {
+  async function guessCodes(guessers: readonly Guesser[]): Promise<string[]> {
     const right = await Promise.all((await issuesNow()).map(codeOf));
     const wrong = ['271828', '314159', '141421'].find((code) => !right.includes(code)) ?? '';
-    const inputs = await Promise.all(guessers.map((guesser) => of(guesser, at)));
+    const inputs = await Promise.all(guessers.map((guesser) => of(guesser)));
     const tried = inputs.map((input, index) =>
       outcomeOf(processFor(index).loginByEmailCode({ ...input, code: wrong }, next())),
     );

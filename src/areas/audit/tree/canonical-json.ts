@@ -1,4 +1,9 @@
-import type { JsonObject, JsonValue, StoredEvent } from '../../../event-sourcing/ports/domain-event.js';
+import {
+  isList,
+  type JsonObject,
+  type JsonValue,
+  type StoredEvent,
+} from '../../../event-sourcing/ports/domain-event.js';
 import { hash } from 'node:crypto';
 
 /** The fields of an event that its leaf covers. */
@@ -75,8 +80,4 @@ function canonicalString(text: string): string {
   // UTF-8 has no form for half a surrogate pair, so two verifiers could hash different bytes.
   if (!text.isWellFormed()) throw new NotCanonical('a string contains half a surrogate pair');
   return JSON.stringify(text);
-}
-
-function isList(value: JsonObject | readonly JsonValue[]): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -109,8 +109,6 @@ interface ProberDeps {
   readonly onRetry: (name: string, error: unknown) => void;
   /** Receives the turns that an interval left out because the turn before was not over, once for each series of intervals. */
   readonly onLate: (turns: number) => void;
-  /** 10 s when left out. */
-  readonly intervalMs?: number;
 }
 
 /**
@@ -118,7 +116,7 @@ interface ProberDeps {
  * of each interval, and reports the results as checks. `done` resolves when no probe is under way and no result is reported.
  */
 export function startProber(deps: ProberDeps): Task {
-  const { nodes, probe, lease, clock, intervalMs = probeEveryMs } = deps;
+  const { nodes, probe, lease, clock } = deps;
   const semaphore = makeSemaphore(probesAtOnceMax);
   const report = makeReport(deps);
   const ending = new AbortController();
@@ -131,7 +129,7 @@ export function startProber(deps: ProberDeps): Task {
   const rounds = startSharedTask(
     {
       name: proberName,
-      intervalMs,
+      intervalMs: probeEveryMs,
       work: startRound,
       pause: () => {
         isNew = true;
@@ -166,7 +164,7 @@ export function startProber(deps: ProberDeps): Task {
 
   async function take(nodeId: string, address: string): Promise<void> {
     // An abort ends the wait.
-    await clock.sleep(momentOf(nodeId) * intervalMs, ending.signal).catch(() => undefined);
+    await clock.sleep(momentOf(nodeId) * probeEveryMs, ending.signal).catch(() => undefined);
     if (isOver()) return;
     // Its last turn still waits for a connection, so the turns of a node never queue up.
     if (busy.has(nodeId)) {

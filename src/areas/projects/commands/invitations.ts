@@ -176,7 +176,7 @@ export const acceptOpenInvitations = ({
     /** Says whether the view of projects has reached the position. */
     readonly projectsShowUpTo: Shows;
   }) =>
-  on(userAggregate, [...provingAddress, 'EmailChangeReverted'], {
+  on(userAggregate, provingAddress, {
     name: 'accept-open-invitations',
     isDue: onceShown(projectsShowUpTo),
     run: async (_, context, { data }) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type PreparedBody, contentTag, weakTag } from '../../replies/reply.js';
-import { type PackedFolder, onceEach, openPackedFolder } from '../prepare-page.js';
+import { onceEach, openPackedFolder } from '../prepare-page.js';
 
 const manifestSchema = z.strictObject({
   /** A digest of what the site was built from. */
@@ -24,7 +24,8 @@ type FindGuide = (path: string) => PreparedBody | null;
  * Opens the site that `scripts/build-site.mjs` has built. Without it every page says that the guides are not built. The site reads each
  * file once, at the first request for it. @throws Error when the build lacks a file
  */
-export function openGuides(folder: PackedFolder = openPackedFolder('guides')): FindGuide {
+export function openGuides(): FindGuide {
+  const folder = openPackedFolder('guides');
   if (!folder.exists) return (path) => (path.includes('.') ? null : notBuilt());
   const { sources, files } = manifestSchema.parse(folder.manifest());
   const prepare = onceEach((name): PreparedBody => {

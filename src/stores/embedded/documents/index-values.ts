@@ -1,5 +1,9 @@
-import { isList } from '../../../event-sourcing/ports/domain-event.js';
-import type { JsonObject, JsonValue } from '../../../event-sourcing/ports/domain-event.js';
+import {
+  isJsonObject,
+  isList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../event-sourcing/ports/domain-event.js';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -20,7 +24,7 @@ export function indexValues(body: JsonObject | null, path: string): ReadonlySet<
   for (const key of keys) {
     reached = reached.flatMap((value) =>
       elements(value).flatMap((element) =>
-        isObject(element) && Object.hasOwn(element, key) ? [element[key] ?? null] : [],
+        isJsonObject(element) && Object.hasOwn(element, key) ? [element[key] ?? null] : [],
       ),
     );
   }
@@ -33,10 +37,4 @@ function isString(value: JsonValue): value is string {
 
 function elements(value: JsonValue): readonly JsonValue[] {
   return isList(value) ? value : [value];
-}
-
-// `Array.isArray` does not narrow a union with readonly arrays.
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value);
 }

@@ -25,8 +25,13 @@ import { startScrub } from './start-scrub.js';
 /** A pause of writes after which the newest index entries are moved on: each query reads all of them. */
 const restMs = 500;
 
-/** Opens the ReadModelStore port over read-models.db. @throws StoreDamaged, StoreUnavailable */
-export async function openReadModelStore(context: EmbeddedContext): Promise<ReadModelStore> {
+/**
+ * Opens the ReadModelStore port over read-models.db. `forget`: forgets what this process remembers of it, after its threads have
+ * written documents. @throws StoreDamaged, StoreUnavailable
+ */
+export async function openReadModelStore(
+  context: EmbeddedContext,
+): Promise<ReadModelStore & { readonly forget: () => void }> {
   const changes = new Map<string, number>();
   /** How often other threads have written. */
   let others = 0;

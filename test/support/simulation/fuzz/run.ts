@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { makeDirectory } from '../../servers/embedded-directory.js';
+import { asJson } from '../../clients/http-contract.js';
 import { makeHttpLane, type RawReply } from '../../clients/http-socket.js';
 import { startInProcess, type ServiceInProcess } from '../../servers/service-in-process.js';
 import { agentSecret, makeCallers, type FuzzCaller } from './callers.js';
@@ -223,7 +224,7 @@ function problemsOfErrorBody(
   text: string,
   documented: ReadonlyMap<number, readonly string[]>,
 ): readonly string[] {
-  const body = errorBody.safeParse(parse(text));
+  const body = errorBody.safeParse(asJson(text));
   if (!body.success) return [`the error's body is ${text.slice(0, 200)}`];
   const { code } = body.data;
   if (status >= 500 && !specified5xx.includes(code)) return [`${status} ${code}`];
@@ -254,18 +255,9 @@ function problemsOfBody(
 ): readonly string[] {
   if (schema instanceof z.ZodUndefined) return text === '' ? [] : ['a body where none is due'];
   const type = headers.get('content-type')?.split(';')[0];
-  const result = schema.safeParse(mediaType === 'application/json' ? parse(text) : text);
+  const result = schema.safeParse(mediaType === 'application/json' ? asJson(text) : text);
   return [
     ...(type === mediaType ? [] : [`the content type is ${type ?? 'missing'}`]),
     ...(result.success ? [] : [`the body does not fit its schema: ${z.prettifyError(result.error)}`]),
   ];
-}
-
-/** Parses JSON. Returns undefined, which no schema accepts, for any other text. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

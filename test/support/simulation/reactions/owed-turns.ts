@@ -1,4 +1,5 @@
 import type { DomainEvent, LogEvent, Position } from '../../../../src/event-sourcing/ports/domain-event.js';
+import { logOf } from '../../given/log.js';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import {
   type AnyReaction,
@@ -21,6 +22,7 @@ export function makeOwedTurns(
   eventStore: Pick<EventStore, 'readAll' | 'head'>,
   reactions: () => readonly AnyReaction[],
 ) {
+  const wholeLog = () => logOf({ eventStore });
   let owed: readonly Owed[] = [];
   let taken = 0;
   let seen: Position | null = null;
@@ -56,10 +58,6 @@ export function makeOwedTurns(
       }
     },
   };
-
-  async function wholeLog(): Promise<readonly LogEvent[]> {
-    return (await eventStore.readAll({ after: null, limit: 10_000 })).events;
-  }
 
   async function showAll(): Promise<void> {
     viewAt = (await eventStore.head()) ?? viewAt;

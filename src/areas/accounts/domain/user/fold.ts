@@ -142,7 +142,7 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
 export const endingGivenAccess = ['CredentialsVoided', 'UserBanned'] as const satisfies UserEvent['type'][];
 
 /** The events after which the account has proved the address that their data names. */
-export const provingAddress = ['EmailVerified', 'EmailChanged'] as const satisfies UserEvent['type'][];
+export const provingAddress = ['EmailVerified', 'EmailChanged', 'EmailChangeReverted'] as const;
 
 const changes: ChangesBy<Evolving<UserEvent>, RegisteredUser, Partial<RegisteredUser>> = {
   // A pending change of address may lead to the stranger's mailbox.

@@ -64,8 +64,6 @@ export function seenBy(answer: HeadAnswer): SeenObject | null {
   }
 }
 
-type AssetUploadExpected = Extract<AssetEvent, { type: 'AssetUploadExpected' }>;
-
 /** The answer of the bucket; null where it gave none, or refused. */
 type CheckResult = { readonly seen: SeenObject | null } | null;
 
@@ -108,7 +106,7 @@ export function makeCheckUploads(
       ),
   });
 
-  async function check(event: ReactionEvent<AssetUploadExpected>, signal: AbortSignal): Promise<CheckResult> {
+  async function check(event: ReactionEvent<AssetEvent>, signal: AbortSignal): Promise<CheckResult> {
     const { state } = await handler.load(assetAggregate, streamIdOf(event));
     if (state.status !== 'existing' || isAway(state.storage_id)) return null;
     try {

@@ -4,7 +4,13 @@ import {
   narrowed,
   type Evolving,
 } from '../../../../event-sourcing/deciding/command-handler.js';
-import { type AssetDescription, type AssetEvent, type Rendition, assetEvents } from './events.js';
+import {
+  type AssetDescription,
+  type AssetEvent,
+  type ExpectedUpload,
+  type Rendition,
+  assetEvents,
+} from './events.js';
 import { type AssetChanges, changeAsset, putRendition, removeRendition } from './changes.js';
 import {
   applyChange,
@@ -22,7 +28,7 @@ import {
 import { applyDeletion, type DeletionAttempt, type PendingDeletion, recordAttempt } from './deletion.js';
 import { assetNotFound } from './rejections.js';
 import { applyMultipart, decideMultipart, type MultipartCommand, type OpenMultipart } from './multipart.js';
-import { checkAfter, eventOfAnswer, type ExpectedUpload } from './upload.js';
+import { checkAfter, eventOfAnswer } from './upload.js';
 
 export type AssetState = { readonly status: 'absent' } | ExistingAsset | RemovedAsset;
 

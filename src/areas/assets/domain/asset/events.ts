@@ -187,6 +187,8 @@ export const assetEvents = makeEvents('asset-{id}', {
 });
 
 export type AssetEvent = EventIn<typeof assetEvents>;
+/** A check that the service owes after it issued an upload URL. `attempt`: 1 for the first check. */
+export type ExpectedUpload = Extract<AssetEvent, { type: 'AssetUploadExpected' }>['data'];
 export type AssetDescription = Extract<AssetEvent, { type: 'AssetAdded' }>['data'];
 export const { category: assetCategory, codec: assetCodec } = assetEvents;
 

@@ -40,9 +40,9 @@ export function isMultipartEvent(
   return event.type.startsWith('AssetMultipart');
 }
 
-export function isDeletionEvent(
-  event: AssetEvent,
-): event is Extract<AssetEvent, { type: `AssetDeletion${string}` }> {
+export function isDeletionEvent<Event extends AssetEvent>(
+  event: Event,
+): event is Extract<Event, { type: `AssetDeletion${string}` }> {
   return event.type.startsWith('AssetDeletion');
 }
 

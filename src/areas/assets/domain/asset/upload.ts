@@ -1,6 +1,6 @@
 import { mediaTypeEssence } from '../../../../validation/text.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { AssetEvent } from './events.js';
+import type { ExpectedUpload } from './events.js';
 import type { AssetUploadEvent, ObjectDifference, SeenObject, UploadFields } from './fold.js';
 import { invalid } from '../../../../validation/field-problems.js';
 
@@ -91,9 +91,6 @@ function isSame(before: UploadFields, object: SeenObject, differs: readonly Obje
   const upload = differs.length === 0 ? 'complete' : 'mismatched';
   return isDeepStrictEqual([before.upload, before.object, before.differs], [upload, object, differs]);
 }
-
-/** A check that the service owes after it issued an upload URL. `attempt`: 1 for the first check. */
-export type ExpectedUpload = Extract<AssetEvent, { type: 'AssetUploadExpected' }>['data'];
 
 /**
  * The time from the issued URL, or from the check before, to each check. The second check follows the end of the URL,

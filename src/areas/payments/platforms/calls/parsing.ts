@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../../event-sourcing/ports/domain-event.js';
 import { readJsonInTurns } from '../../../../kit/read-in-turns.js';
 
 const digit = '[0-9A-HJKMNP-TV-Z]';
@@ -31,22 +32,18 @@ const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 export async function readJsonObject(bytes: Buffer): Promise<Fields | null> {
   try {
     const value = await readJsonInTurns(bytes);
-    return isFields(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     // Not UTF-8 or not JSON.
     return null;
   }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns the value at a dotted path, from own properties only; undefined if a step is missing. */
 export function at(value: unknown, path: string): unknown {
   let found = value;
   for (const step of path.split('.')) {
-    if (!isFields(found) || !Object.hasOwn(found, step)) return undefined;
+    if (!isJsonObject(found) || !Object.hasOwn(found, step)) return undefined;
     found = found[step];
   }
   return found;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { makeKeyedSemaphore } from '../../../../kit/semaphore.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
 import type { SteadyClock } from '../../../../kit/time/clock.js';
-import { type Pace, processPace } from '../../../../kit/read-in-turns.js';
+import { processPace } from '../../../../kit/read-in-turns.js';
 import { type PlaylistReference, readPlaylist } from '../../../assets/domain/playlist.js';
 
 /** A playlist with signed URLs of its objects. The URLs of the playlists in it are for one caller. */
@@ -24,14 +24,13 @@ export async function signPlaylist(
   bytes: Buffer,
   objectKey: string,
   sign: (objectKey: string) => string,
-  pace: Pace = processPace,
 ): Promise<SignedPlaylist> {
   const read: (string | PlaylistReference)[] = [];
   let isEnded = false;
   for (const step of readPlaylist(bytes, objectKey)) {
     read.push(...step.parts);
     isEnded ||= step.isEnding;
-    const turn = pace.spend({ bytes: step.bytes, elements: 1 });
+    const turn = processPace.spend({ bytes: step.bytes, elements: 1 });
     if (turn !== undefined) await turn;
   }
   const parts: SignedPlaylist['parts'][number][] = [];
@@ -39,7 +38,7 @@ export async function signPlaylist(
   for (const part of read) {
     if (typeof part === 'string') text.push(part);
     else if (part.kind === 'object') {
-      await pace.spend({ bytes: part.key.length, elements: linesOfSignature });
+      await processPace.spend({ bytes: part.key.length, elements: linesOfSignature });
       text.push(sign(part.key));
     } else {
       parts.push(text.join(''), { playlist: part.key });
@@ -53,13 +52,12 @@ export async function signPlaylist(
 export async function writePlaylist(
   { parts }: SignedPlaylist,
   urlOf: (objectKey: string) => string,
-  pace: Pace = processPace,
 ): Promise<string> {
   const texts: string[] = [];
   for (const part of parts) {
     if (typeof part === 'string') texts.push(part);
     else {
-      await pace.spend({ bytes: part.playlist.length, elements: linesOfSignature });
+      await processPace.spend({ bytes: part.playlist.length, elements: linesOfSignature });
       texts.push(urlOf(part.playlist));
     }
   }
