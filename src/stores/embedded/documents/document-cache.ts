@@ -119,17 +119,20 @@ export function makeDocumentCache() {
       ids: readonly string[],
       read: (unknown: readonly string[]) => readonly SizedDocument[],
     ): StoredDocument[] => {
-      const found = new Map(ids.map((id) => [id, cache.get(keyOf(collection, id))]));
-      const unknown = [...found].flatMap(([id, known]) => (known === undefined ? [id] : []));
+      const unique = ids.length > 1 ? [...new Set(ids)] : ids;
+      const found = unique.map((id) => cache.get(keyOf(collection, id)));
+      const unknown = unique.filter((_, index) => found[index] === undefined);
       if (unknown.length > 0) {
-        for (const each of read(unknown)) {
-          written(collection, each);
-          found.set(each.document.id, each.document);
+        const fresh = new Map(read(unknown).map((each) => [each.document.id, each]));
+        for (const [index, id] of unique.entries()) {
+          if (found[index] !== undefined) continue;
+          const each = fresh.get(id);
+          if (each === undefined) cache.set(keyOf(collection, id), absent, { size: overheadBytes });
+          else written(collection, each);
+          found[index] = each?.document;
         }
-        for (const id of unknown)
-          if (found.get(id) === undefined) cache.set(keyOf(collection, id), absent, { size: overheadBytes });
       }
-      return [...found.values()].filter((known) => typeof known === 'object');
+      return found.filter((known) => typeof known === 'object');
     },
     /** Caches a document that a commit has written. The caller calls it before it acknowledges the commit. */
     written,
