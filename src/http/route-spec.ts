@@ -52,10 +52,12 @@ interface CheckedBody<Body> {
 
 /** What the first attempt answered. */
 export interface MadeBefore {
-  /** The `id` and the `status` of the reply, and the session of its tokens; empty where it has none. */
+  /** The `id`, the `status` and the `secret` of the reply, and the session of its tokens; empty where it has none. */
   readonly id: string;
   readonly status: string;
+  readonly secret: string;
   readonly sessionId: string;
+  readonly recoveryCodes: readonly string[];
 }
 
 /** A route as data: the start checks it, each request enforces it, and the OpenAPI document publishes it. */

@@ -8,7 +8,7 @@ import {
 } from '../../src/areas/accounts/domain/guard.js';
 
 const words: Readonly<Record<GuardedAction, string>> = {
-  begin: 'read the own account, pass a factor, sign out',
+  begin: 'read the own account, pass a factor, sign out here',
   reauthenticate: 'reauthenticate',
   use: 'every other call, for example to revoke a key or a session',
   enter_guarded_project: 'a call on a project with `require_2fa`',

@@ -3,6 +3,7 @@ import {
   type SessionProofs,
   sessionHolds,
 } from '../../../src/areas/accounts/domain/guard.js';
+import type { Credentials } from '../../../src/areas/accounts/domain/factors/credentials.js';
 import type { Page, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import { type Sealer, erased } from '../../../src/keys/sealing/sealer.js';
 import { type SessionDocument, sessionsProjection } from './projection.js';
@@ -52,23 +53,25 @@ export function makeSessionReader(deps: { readonly views: Views; readonly sealer
       return (await sessions.find({ where, descending: true, ...page })).map(({ id }) => id);
     },
     /**
-     * Returns the ids of the sessions that are too many: those that have ended or expired, then those used least recently.
-     * At most 200.
+     * Returns the ids of the sessions that are too many: those that have ended or expired, then those that have not passed TOTP where it
+     * is on, because a password is enough to begin them, then those used least recently. At most 200.
      * @param options.not the session that stays in any case
      */
     leastUsed: async (
-      user: SessionEpoch & { readonly id: string },
+      user: SessionEpoch & Pick<Credentials, 'totp'> & { readonly id: string },
       { keep, not, now }: { keep: number; not: string; now: Date },
     ) => {
       const where = { field: 'user_id', equals: user.id };
       const found = await sessions.find({ where, limit: keep + readAtOnce });
-      const lives = ({ id, body }: ViewDocument<SessionDocument>): number =>
-        isLive(body, now) && sessionHolds(user, { id, ...body }) ? 1 : 0;
+      const rank = ({ id, body }: ViewDocument<SessionDocument>): number => {
+        if (!isLive(body, now) || !sessionHolds(user, { id, ...body })) return 0;
+        return user.totp.status === 'on' && body.strengthened_at === null ? 1 : 2;
+      };
       const others = found
         .filter(({ id }) => id !== not)
         .sort(
           (one, other) =>
-            lives(one) - lives(other) ||
+            rank(one) - rank(other) ||
             one.body.last_used_at.localeCompare(other.body.last_used_at) ||
             one.id.localeCompare(other.id),
         );

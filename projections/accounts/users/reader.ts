@@ -75,6 +75,8 @@ export function makeUserReader(deps: {
     /** Returns the ids of users with the passkey of a credential, one in practice. @param digest keyed, of the credential's id */
     idsByCredential: (digest: string) =>
       users.ids({ where: { field: 'passkeys.credential_digest', equals: digest }, limit: 2 }),
+    /** Returns the session epoch of a user after a command. */
+    epochAfter: (documents: DocumentsAfter) => documentAfter(usersProjection, documents).body.epoch,
     /** Returns the user after a command. */
     after: (documents: DocumentsAfter) => presentNow(documentAfter(usersProjection, documents)),
   };

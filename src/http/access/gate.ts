@@ -114,7 +114,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     if (token === null) throw unauthorized('sign in, or present an API key');
     const authenticated = await authenticator.session(token, at);
     request.noteAllowance(takeOne(limiter, 'session', authenticated.caller.sessionId));
-    request.noteAllowance(takeOne(limiter, 'user', authenticated.caller.userId));
+    request.noteAllowance(takeOne(limiter, 'user', sessionsOf(authenticated.caller, clock.now())));
     request.chargeWork('work_user', authenticated.caller.userId);
     return authenticated;
   };
@@ -177,6 +177,11 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     },
   };
   return (policy, request, readPath) => gates[policy.kind](policy, request, readPath);
+}
+
+/** A thief of the password alone begins sessions that do not pass TOTP. They use up nothing of the owner's, so they count apart. */
+function sessionsOf({ userId, factors, proofs }: SessionCaller, now: Date): string {
+  return guard('use', factors, proofs, now) === null ? userId : `${userId} without TOTP`;
 }
 
 /** A person has at most half of a project's work, so that no member keeps out the others. */

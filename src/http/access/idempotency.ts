@@ -273,6 +273,8 @@ function ignore(): void {
 const keptFields = z.object({
   id: z.string().optional(),
   status: z.string().optional(),
+  secret: z.string().optional(),
+  recovery_codes: z.array(z.string()).nullish(),
   tokens: z.object({ access_token: z.string() }).optional(),
 });
 const keptBody = keptFields.extend({ data: keptFields.optional() });
@@ -280,7 +282,7 @@ const keptBody = keptFields.extend({ data: keptFields.optional() });
 /** Returns what a kept reply says of the thing that was made, wrapped or bare. */
 export function madeBefore({ content }: FinishedReply): MadeBefore {
   const { data, ...bare } = keptBody.parse(JSON.parse(String(content)));
-  const { id = '', status = '', tokens } = data ?? bare;
+  const { id = '', status = '', secret = '', recovery_codes, tokens } = data ?? bare;
   const sessionId = tokens === undefined ? '' : sessionIdOfToken(tokens.access_token);
-  return { id, status, sessionId };
+  return { id, status, secret, sessionId, recoveryCodes: recovery_codes ?? [] };
 }

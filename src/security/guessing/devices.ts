@@ -94,11 +94,16 @@ export function makeDevices(deps: {
           return [next, ...others.slice(0, devicesMax - 1)];
         }),
       ),
-    /** Takes a known device over to the next epoch, when an event of it ends the others. It reports that the store is away. */
-    keep: ({ userId, epoch }: DevicesOf, id: string): Promise<void> =>
+    /**
+     * Takes a known device over to a later epoch, when an event of it ends the others. It reports that the store is away.
+     * @param before the epoch before the event
+     */
+    keep: ({ userId, epoch }: DevicesOf, before: number, id: string): Promise<void> =>
       reported(
-        change({ userId, epoch: epoch - 1 }, (devices) =>
-          devices.filter((one) => one.id === id || one.epoch >= epoch).map((one) => ({ ...one, epoch })),
+        change({ userId, epoch: before }, (devices) =>
+          devices
+            .filter((one) => one.id === id || one.epoch >= epoch)
+            .map((one) => ({ ...one, epoch: Math.max(one.epoch, epoch) })),
         ),
       ),
     /**

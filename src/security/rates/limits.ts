@@ -68,7 +68,7 @@ export const limitDescriptions: Readonly<Record<LimitName, string>> = {
     'wrong API keys of a client; beyond it the service refuses keys that it has not seen in the process before',
   register_invalid: 'registrations of a client that end in 400 although the body has the right form',
   session: 'requests of one session',
-  user: 'requests of all sessions of one user together',
+  user: 'requests of all sessions of one user together; those that lack TOTP where it is on count apart',
   api_key: 'requests with one API key',
   work_user:
     'documents and events that stores return to the requests of one user, with the API keys that the user issued; for visitors of shares and players of playlists, of a client',

@@ -222,6 +222,28 @@ test('A repetition does not show again what was removed since', async (t) => {
   }
 });
 
+test('A repetition shows no secret of TOTP that another enrolment has replaced', async (t) => {
+  const { create } = await given(t);
+  const first = await create('auth/2fa/totp', {}, 'k');
+  t.is((await create('auth/2fa/totp', {}, 'k')).text, first.text);
+  const second = await create('auth/2fa/totp', {}, 'another');
+  t.is(second.status, 201, second.text);
+  t.like((await create('auth/2fa/totp', {}, 'k')).json, { code: 'conflict' });
+  t.is((await create('auth/2fa/totp', {}, 'another')).text, second.text);
+});
+
+test('A repetition shows no recovery codes that were replaced since', async (t) => {
+  const { create, owner, post } = await given(t);
+  const device = makeSoftwareAuthenticator();
+  const body = { credential: device.create(await optionsOf({ post }, 'register', owner)), name: 'Laptop' };
+  const first = await create('auth/passkeys', body, 'k');
+  t.is((answered(first)['recovery_codes'] as unknown[]).length, 10);
+  t.is((await provePasskey({ post }, device, owner)).status, 204);
+  t.is((await create('auth/passkeys', body, 'k')).text, first.text);
+  t.is((await post('/api/v1/auth/2fa/recovery-codes', {}, owner)).status, 200);
+  t.like((await create('auth/passkeys', body, 'k')).json, { code: 'conflict' });
+});
+
 test('A repetition of an invitation that was accepted shows it, until the member is removed', async (t) => {
   const { ids, create, remove, commands, signUp, verify, stores } = await given(t);
   const path = `projects/${ids.project}/members`;

@@ -63,7 +63,7 @@ const decides = rule('fresh', strongestOf, aFactor);
 
 /** What each action needs. The table of docs/accounts.md#fresh-authentication is made of it. */
 const rules = {
-  /** Read the own account, pass a factor, sign out. */
+  /** Read the own account, pass a factor, sign out here. */
   begin: () => nothing,
   /** Prove a passkey in a session that has passed no factor yet. */
   reauthenticate: (account) => (account.passkey ? nothing : signedIn(account)),

@@ -49,7 +49,8 @@ const refusals = ['invalid_credentials', 'too_many_attempts', 'conflict'] as con
 
 /** Makes the routes of the second factor, TOTP (docs/accounts.md#second-factor). */
 export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
-  const { enrolTotp, confirmTotp, removeTotp, replaceRecoveryCodes, passSecondFactor, knownDevices } = deps;
+  const { enrolTotp, hasEnrolmentEnded, confirmTotp, removeTotp, replaceRecoveryCodes } = deps;
+  const { passSecondFactor, knownDevices } = deps;
   const deviceOf = deviceOfSession(knownDevices);
   const route = routesOf({ tag: 'Accounts' });
   return [
@@ -59,8 +60,8 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       replies: { 201: json('The secret, shown this one time.', wrapped(enrolment)) },
       errors: ['conflict'],
       idempotent: true,
-      // The secret that is in use is not shown again.
-      isGone: (_, { caller: { factors } }) => factors.totp,
+      // The secret that is in use is not shown again, and neither is one that another enrolment has replaced.
+      isGone: ({ secret }, { caller: { userId } }) => hasEnrolmentEnded({ userId, secret }),
       handler: async ({ caller: { userId }, command }) => {
         const { secret, url } = await enrolTotp({ userId }, command);
         return { status: 201, body: wrap({ secret, otpauth_url: url }) };

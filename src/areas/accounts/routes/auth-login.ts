@@ -63,6 +63,8 @@ export function makeLoginRoutes(
       summary: 'Sign out, here or everywhere',
       request: { body: logoutRequest },
       replies: { 204: empty('The session has ended.') },
+      // Who knows the password alone must not end the sessions and the known devices of the owner.
+      guards: ({ body: { all } }) => (all ? 'use' : null),
       handler: ({ body: { all }, caller: { userId, sessionId }, command }) =>
         finished(logout({ userId, sessionId, all }, command)),
     }),

@@ -79,15 +79,19 @@ export function makeInvitations(
 ) {
   const { handler, sealer, invitations, projects, limit, verifiedHolder } = deps;
   return {
-    /** Makes the verified holder of the invited address a member, if there is one and the invitation is open. */
+    /**
+     * Makes the verified holder of the invited address a member, if there is one and the invitation is open. Returns the holder, and the
+     * documents of the project; else null.
+     */
     acceptInvitation: async ({ projectId, invitationId }: OfInvitation, context: CommandContext) => {
       const { state } = await handler.load(projectAggregate, projectId);
       const invitation = state.status === 'existing' ? invitationOf(state, invitationId) : null;
-      if (invitation === null) return;
+      if (invitation === null) return null;
       const userId = await verifiedHolder(invitation.email_digest);
-      if (userId === null) return;
+      if (userId === null) return null;
       const command = { type: 'AcceptInvitation', invitationId, userId } as const;
-      await handler.handle(projectAggregate.at(projectId), command, context);
+      const { documents } = await handler.handle(projectAggregate.at(projectId), command, context);
+      return { userId, documents };
     },
     /**
      * Accepts an invitation or an offer (src/areas/projects/README.md#offers), and returns the project.

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../../event-sourcing/ports/command-conte
 import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
-import { checkAddress } from '../../accounts/commands/finding.js';
+import { checkAddress, requireMailable } from '../../accounts/commands/finding.js';
 import { rejectUseCase, TooManyAttempts } from '../../shared/rejections.js';
 import type { MemberResource } from '../../../../projections/projects/members/reader.js';
 import { requireReach } from '../domain/access/given-access.js';
@@ -25,6 +25,7 @@ import type { ActingSession, RequireProved } from './require-proved.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { userAggregate } from '../../accounts/domain/user/user.js';
 import type { ProjectResource } from '../../../../projections/projects/projects/reader.js';
+import type { EmailAddress } from '../../../validation/email-address.js';
 
 interface AddMemberInput {
   readonly projectId: string;
@@ -45,7 +46,7 @@ interface ChangeMemberRoleInput {
 
 /** Makes the use cases that add members and change their roles (src/areas/projects/README.md#members). */
 export function makeMembers(
-  deps: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured'> &
+  deps: Pick<ProjectDeps, 'handler' | 'digests' | 'sealer' | 'members' | 'mailConfigured' | 'cannotMail'> &
     Pick<Invitations, 'acceptInvitation'> & {
       readonly verifiedHolder: VerifiedHolder;
       readonly requireProved: RequireProved;
@@ -88,12 +89,7 @@ export function makeMembers(
       const userId = await verifiedHolder(email_digest);
       if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null))
         return add(input, { project, userId, email_digest }, context);
-      if (!mailConfigured && userId === null) {
-        rejectUseCase(
-          'mail_not_configured',
-          'the address would have to be mailed, and no mail service is set up',
-        );
-      }
+      if (userId === null) await requireMail(address);
       const { projectId, actorId: inviterId } = input;
       const invitationId = derivedId(context, 'invitation');
       const scope = { kind: 'invitation', projectId, invitationId } as const;
@@ -137,16 +133,18 @@ export function makeMembers(
         revokesAccess: true,
       });
       const member = await members.after(documents, memberId, context.time);
-      if (role !== 'owner') await acceptOwnersInvitation(projectId, memberId, context);
-      return member ?? memberNotFound();
+      const joined = role === 'owner' ? null : await acceptOwnersInvitation(projectId, memberId, context);
+      return joined ?? member ?? memberNotFound();
     },
   };
 
   /** An invitation of an owner waits for consent. With another role it adds a user who has verified the address. */
   async function acceptOwnersInvitation(projectId: string, invitationId: string, context: CommandContext) {
     const { state } = await handler.load(projectAggregate, projectId, 'remembered');
-    if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return;
-    await acceptInvitation({ projectId, invitationId }, stepContext(context, 'accept-invitation'));
+    if (state.status !== 'existing' || invitationOf(state, invitationId) === null) return null;
+    const step = stepContext(context, 'accept-invitation');
+    const accepted = await acceptInvitation({ projectId, invitationId }, step);
+    return accepted === null ? null : members.after(accepted.documents, accepted.userId, context.time);
   }
 
   /** Checks the rights before the append does, so that a caller without them learns nothing of accounts or mail. */
@@ -155,6 +153,17 @@ export function makeMembers(
     if (state.status !== 'existing') return projectNotFound();
     requireReach(state, actorId, role);
     return state;
+  }
+
+  /** Checks that the service can mail the address. @throws CommandRejected mail_not_configured, invalid_request */
+  async function requireMail(address: EmailAddress): Promise<void> {
+    if (!mailConfigured) {
+      rejectUseCase(
+        'mail_not_configured',
+        'the address would have to be mailed, and no mail service is set up',
+      );
+    }
+    await requireMailable(deps, address);
   }
 
   async function add(

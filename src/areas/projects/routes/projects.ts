@@ -65,7 +65,9 @@ export function makeProjectRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'pro
       replies: { 201: json('The project.', projectResource) },
       errors: ['project_limit_reached'],
       idempotent: true,
-      isGone: async ({ id }) => (await projects.access(id)) === null,
+      // Only members see a project.
+      isGone: async ({ id }, { caller }) =>
+        ((await projects.access(id))?.roleOf(caller.userId) ?? null) === null,
       entityTag: true,
       handler: async ({ body: { name }, caller, command }) =>
         created(await createProject({ ownerId: caller.userId, name }, command), path),

@@ -220,6 +220,12 @@ for (const [what, end] of [
   });
 }
 
+test('Two sign-outs everywhere at the same moment leave the device of the session known', async (t) => {
+  const world = await givenGuessing(t);
+  await Promise.all([world.signOutEverywhere(), world.signOutEverywhere()]);
+  t.true(await world.isKnown(world.owner.token));
+});
+
 test('A ban ends all devices', async (t) => {
   const world = await givenGuessing(t);
   await world.ban();

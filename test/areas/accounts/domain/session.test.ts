@@ -33,7 +33,19 @@ const ends = (generation: number) =>
 const decide = (events: readonly SessionEvent[], command: ReturnType<typeof refresh>) =>
   sessionAggregate.decider.decide(command, given(sessionAggregate, ...events).state);
 
+const provedAt = (method: 'pwd' | 'passkey', auth_time: string) =>
+  ({ type: 'SessionReauthenticated', data: { method, auth_time } }) as const;
+const [afterStart, later] = ['2026-01-02T03:04:06.000Z', '2026-01-02T03:04:07.000Z'] as const;
+const byPasskey: SessionEvent = { ...sessionStarted, data: { ...sessionStarted.data, amr: ['passkey'] } };
+
 testDecisions(sessionAggregate, {
+  'A passkey that is proved beside a later proof of the password counts, and the session is not less fresh': [
+    [
+      [byPasskey, provedAt('pwd', later)],
+      { type: 'Reauthenticate', method: 'passkey', now: new Date(afterStart) },
+      [provedAt('passkey', later)],
+    ],
+  ],
   'A session starts once': [[[], start, [sessionStarted]]],
   'A revoked session does not start again': [[[sessionStarted, sessionRevoked], start, []]],
   'A session is revoked once': [[[sessionStarted], revoke, [sessionRevoked]]],

@@ -12,6 +12,7 @@ import { assetDescription } from '../../../support/examples/asset.js';
 import type { Answer } from '../../../support/clients/http-app.js';
 import { storageRequest, textOf } from '../../../support/clients/service-client.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
+import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { appendEvents } from '../../../support/given/append-events.js';
 import { answered, sessionOf } from '../../../support/clients/passkey-calls.js';
 import { givenContext } from '../../../support/given/given-stores.js';
@@ -130,6 +131,23 @@ test('All sessions of a user share one limit, beside the limit of each session (
   t.is((await ask(await signUp('somebody'))).status, 200);
 });
 
+test('Sessions that have not passed TOTP use up no request of those that have', async (t) => {
+  const limits = { session: { limit: 4, seconds: 60 }, user: { limit: 6, seconds: 60 } };
+  const { get, post, signIn, owner, clock } = await start(t, limits);
+  const secret = textOf(answered(await post('/api/v1/auth/2fa/totp', {}, owner)), 'secret');
+  const code = totpCode(secret, clock.now());
+  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, owner)).status, 200);
+  clock.advance(60_000);
+  // When a thief of the password floods the service from two sessions
+  const me = (headers: typeof owner) => get('/api/v1/auth/me', headers);
+  const [one, other] = [await signIn(), await signIn()];
+  for (const headers of [one, one, one, other, other, other]) t.is((await me(headers)).status, 200);
+  t.deepEqual(codeOf(await me(other)), [429, 'rate_limited'], 'they share one limit');
+  // Then the owner is served, and can end them
+  t.is((await me(owner)).status, 200);
+  t.is((await post('/api/v1/auth/logout', { all: true }, owner)).status, 204);
+});
+
 type Bearer = Readonly<Record<'authorization', string>>;
 
 async function sessionsOf(get: TestService['get'], headers: Bearer) {
@@ -155,6 +173,18 @@ test('A sign-in beyond 50 sessions ends the one that was used least recently', a
   const racing = await Promise.all(Array.from({ length: 6 }, signIn));
   const [one = newest] = racing;
   t.true((await ids(one)).length <= sessionsMax);
+});
+
+test('Sign-ins that have not passed TOTP end no session that has', async (t) => {
+  // Given a session that turns TOTP on
+  const { post, get, owner, clock, addSessions } = await start(t);
+  const secret = textOf(answered(await post('/api/v1/auth/2fa/totp', {}, owner)), 'secret');
+  const code = totpCode(secret, clock.now());
+  t.is((await post('/api/v1/auth/2fa/totp/confirm', { code }, owner)).status, 200);
+  // When a thief of the password signs in again and again
+  await addSessions(sessionsMax + 1);
+  // Then the session lives, and the oldest of the others have ended
+  t.is((await sessionsOf(get, owner)).length, sessionsMax);
 });
 
 test('Sessions that a change of password has ended take no place of the kept one', async (t) => {

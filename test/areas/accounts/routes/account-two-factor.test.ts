@@ -95,6 +95,19 @@ test('A session that was never strengthened reaches only the routes that signing
   t.is((await service.get('/api/v1/projects', weak)).status, 200, 'the strengthened session is the same one');
 });
 
+test('A session that has not passed TOTP signs out itself, and no other session', async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signUp('ada');
+  await turnOn(t, service, ada);
+  const weak = await signInAgain(service, ada);
+  const logout = (body: object) => service.post('/api/v1/auth/logout', body, weak);
+  t.like((await logout({ all: true })).json, { code: 'two_factor_required' });
+  t.is((await service.get('/api/v1/projects', ada)).status, 200);
+  t.is((await logout({})).status, 204);
+  t.is((await service.get('/api/v1/auth/me', weak)).status, 401);
+  t.is((await service.post('/api/v1/auth/logout', { all: true }, ada)).status, 204);
+});
+
 test('A second factor is fresh for 15 minutes', async (t) => {
   const service = await startTestService(t);
   const ada = await service.signUp('ada');

@@ -49,7 +49,7 @@ test('Each invitation is accepted by a command with its own id, which a repetiti
   const reaction = acceptOpenInvitations({
     acceptInvitation: (input, context) => {
       accepted.push([input.invitationId, context]);
-      return Promise.resolve();
+      return Promise.resolve(null);
     },
     members: partial({ invitationsTo: () => Promise.resolve(found) }),
     projectsShowUpTo: () => true,

@@ -25,7 +25,7 @@ import type { MemberReader } from '../../../../projections/projects/members/read
 const at = new Date('2026-01-02T03:04:05.000Z');
 const password = 'Correct-Horse-7';
 
-async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId = userId) {
+async function givenProject(options: Parameters<typeof givenCommands>[1] = {}, ownerId = userId) {
   const stores = await givenStores();
   const commands = givenCommands(stores, options);
   await givenActing(stores, userId);
@@ -65,10 +65,11 @@ async function givenProject(options: { mailConfigured?: boolean } = {}, ownerId 
 const payerId = memberId(1);
 const uncounted = {
   mailConfigured: true,
+  cannotMail: () => Promise.resolve(false),
   verifiedHolder: () => Promise.resolve(null),
   requireProved: () => Promise.resolve(),
   countInvitation: () => Promise.resolve(),
-  acceptInvitation: () => Promise.resolve(),
+  acceptInvitation: () => Promise.resolve(null),
   countNotice: () => Promise.resolve(),
 };
 
@@ -187,6 +188,14 @@ test('The address of an invitation is sealed, found by its digest, and nowhere i
     await stores.stateStore.list('', { limit: 100 }),
   ]);
   t.notRegex(kept, /bob@/i);
+});
+
+test('An address that the mail server cannot take is not invited', async (t) => {
+  const cannotMail = (address: string) => Promise.resolve(/ü/.test(address));
+  const { addMember, input, log } = await givenProject({ cannotMail });
+  const inviting = addMember({ ...input, email: 'jürgen@example.com' }, givenContext(2, at));
+  await t.throwsAsync(inviting, { message: /^email must have only ASCII characters/ });
+  t.false((await log()).some(({ type }) => type === 'MemberInvited'));
 });
 
 test('A refused invitation leaves no key, also when it is refused at its append', async (t) => {

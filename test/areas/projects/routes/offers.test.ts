@@ -207,8 +207,11 @@ test('An invitation of an owner waits for consent also when its address is prove
   t.is((await send('GET', url, later)).status, 404, 'the proof alone makes no owner');
   t.like((await invitations(later))[0], { id: invitationId, kind: 'membership', role: 'owner' });
   // With another role, the invited person is a member
-  t.is((await send('PATCH', `${url}/members/${invitationId}`, owner, { role: 'editor' })).status, 200);
+  const changed = await send('PATCH', `${url}/members/${invitationId}`, owner, { role: 'editor' });
+  t.is(changed.status, 200, changed.text);
   t.like((await send('GET', url, later)).json, { role: 'editor' });
+  // And the reply shows the member, because the invitation has ended
+  t.like(changed.json, { status: 'active', role: 'editor', email: 'later@example.com', invited_at: null });
 });
 
 test('The billing moves to another owner by offer and acceptance, or to the owner who takes it', async (t) => {
@@ -251,6 +254,25 @@ test('The billing moves to another owner by offer and acceptance, or to the owne
   const stranger = await person('stranger');
   t.is((await offer(stranger, stranger)).status, 404);
   t.is((await offer(owner, stranger)).status, 404);
+});
+
+test('A repetition of a creation does not show the project to a person who has left it', async (t) => {
+  // Given a project that another owner has taken over
+  const { ask, owner, victim, send, answer } = await given(t);
+  const headers = { ...owner.headers, 'idempotency-key': 'film' };
+  const create = () => ask('/api/v1/projects', { method: 'POST', headers, json: { name: 'Film' } });
+  const first = await create();
+  const url = `/api/v1/projects/${(first.json as { id: string }).id}`;
+  const offered = { email: 'victim@example.com', role: 'owner' };
+  t.is((await send('POST', `${url}/members`, owner, offered)).status, 201);
+  t.is((await answer(victim, 'accept')).status, 200);
+  t.is((await send('PUT', `${url}/billing-offer`, victim, { user_id: victim.id })).status, 200);
+  t.is((await create()).text, first.text);
+  // When the creator leaves
+  t.is((await send('DELETE', `${url}/members/${owner.id}`, owner)).status, 204);
+  // Then the repetition is refused, as after a crash that lost the first reply
+  const again = await create();
+  t.is(again.status, 409, again.text);
 });
 
 test('A user who owns 100 projects accepts no offer of ownership or of the billing until one of them is gone', async (t) => {

@@ -31,7 +31,7 @@ import {
 } from './passkey-proofs.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
 import type { SignedIn } from '../signing-in/passwords.js';
-import { issueRecoveryCodes, issuedCodes } from './second-factors.js';
+import { areCodesOver, issueRecoveryCodes, issuedCodes } from './second-factors.js';
 import type { Sessions } from '../signing-in/sessions.js';
 
 interface PasskeyLoginInput {
@@ -160,6 +160,16 @@ export function makePasskeyCommands(
       const resource = await users.passkeyAfter(documents, passkeyId);
       if (resource === null) return rejectUser('passkey_not_found', 'the passkey was removed at once');
       return { passkey: resource, recoveryCodes };
+    },
+    /** Returns whether a passkey was removed, or all of the recovery codes that came with it are over. */
+    hasRegistrationEnded: async ({
+      userId,
+      passkeyId,
+      codes,
+    }: OfPasskey & { readonly codes: readonly string[] }): Promise<boolean> => {
+      const user = await loadRegistered(handler, userId);
+      if (!user.passkeys.some(({ passkey_id }) => passkey_id === passkeyId)) return true;
+      return codes.length > 0 && areCodesOver(deps, { userId, user }, codes);
     },
     /** Names a passkey. @throws CommandRejected passkey_not_found, user_not_found */
     renamePasskey: async (

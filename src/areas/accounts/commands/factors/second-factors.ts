@@ -19,7 +19,7 @@ import { sessionHolds } from '../../domain/guard.js';
 import { hasFactor } from '../../domain/factors/credentials.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from '../signing-in/known-devices.js';
-import { loadRegistered, openForPerson } from '../finding.js';
+import { type Account, loadRegistered, openForPerson } from '../finding.js';
 import { type SessionTokens, type TokenPair, refreshIdleSeconds } from '../signing-in/sessions.js';
 
 /** The text that proves a second factor. */
@@ -130,11 +130,23 @@ export function makeSecondFactors(
 type MadeRecoveryCodes = { readonly codes: readonly string[]; readonly digests: readonly string[] };
 
 /** Makes recovery codes for a user. */
-export function issueRecoveryCodes({ digests, randomBytes }: AccountDeps, userId: string): MadeRecoveryCodes {
-  const codes = makeRecoveryCodes(randomBytes);
-  // The digests are of the spelling that `parseRecoveryCode` makes of a typed code.
-  const digestOf = (code: string) => digests.recoveryCode(userId, parseRecoveryCode(code) ?? code);
-  return { codes, digests: codes.map(digestOf) };
+export function issueRecoveryCodes(deps: AccountDeps, userId: string): MadeRecoveryCodes {
+  const codes = makeRecoveryCodes(deps.randomBytes);
+  return { codes, digests: codes.map((code) => digestOfCode(deps, userId, code)) };
+}
+
+/** Returns whether all of these codes of the user are void or used. */
+export function areCodesOver(
+  deps: Pick<AccountDeps, 'digests'>,
+  { userId, user }: Account,
+  codes: readonly string[],
+): boolean {
+  return codes.every((code) => !user.recoveryCodes.has(digestOfCode(deps, userId, code)));
+}
+
+/** The digests are of the spelling that `parseRecoveryCode` makes of a typed code. */
+function digestOfCode({ digests }: Pick<AccountDeps, 'digests'>, userId: string, code: string): string {
+  return digests.recoveryCode(userId, parseRecoveryCode(code) ?? code);
 }
 
 /** Returns the codes if the user has them; null where the user's events issued none, because the user had a factor. */

@@ -46,6 +46,12 @@ export function makeTotpCommands(deps: AccountDeps & { readonly secondFactors: S
       const address = await openForPerson(sealer, { userId, field: 'email' }, email);
       return { secret, url: totpUrl({ secret, address }) };
     },
+    /** Returns whether no code of this secret turns TOTP on: it is on, or another enrolment has begun. */
+    hasEnrolmentEnded: async ({ userId, secret }: { readonly userId: string; readonly secret: string }) => {
+      const { totp } = await loadRegistered(handler, userId);
+      if (totp.status !== 'enrolling') return true;
+      return (await openForPerson(sealer, { userId, field: 'totp_secret' }, totp.secret)) !== secret;
+    },
     /**
      * Turns TOTP on if the code belongs to the enrolment. The session of the request passes the second factor too.
      * @returns the recovery codes, which no other call returns; null where the account had a factor, and so has codes

@@ -84,10 +84,13 @@ export function makeKnownDevices(
       await devices.remember(of, device_id, before !== null);
       return deviceTokens.issue({ userId: of.userId, device_id });
     },
-    /** Lets the device of a session stay known, when an event at this epoch has ended those of before. */
-    keep: async ({ sessionId, ...of }: OfSession): Promise<void> => {
+    /**
+     * Lets the device of a session stay known, when an event at this epoch has ended those of before.
+     * @param before the epoch that the command has found; another command of the device may have raised it meanwhile
+     */
+    keep: async ({ sessionId, ...of }: OfSession, before: number): Promise<void> => {
       const id = await deviceOf(sessionId);
-      if (id !== null) await devices.keep(of, id);
+      if (id !== null) await devices.keep(of, before, id);
     },
   };
 }

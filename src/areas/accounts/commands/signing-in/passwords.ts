@@ -226,9 +226,11 @@ export function makePasswordCommands(
     const hash = await passwords.hash(newPassword, client);
     const password_hash = await sealForPerson(sealer, { userId, field: 'password_hash' }, hash);
     const command = { type: 'ChangePassword', password_hash, checkedAgainst, session } as const;
-    await handler.handle(userAggregate.at(userId), command, context, { revokesAccess: true });
+    const revoking = { revokesAccess: true };
+    const { documents } = await handler.handle(userAggregate.at(userId), command, context, revoking);
+    const epoch = users.epochAfter(documents);
     // The change ends the other devices too: it may be an answer to a thief.
-    await knownDevices.keep({ userId, epoch: user.epoch + 1, sessionId: session.id });
+    await knownDevices.keep({ userId, epoch, sessionId: session.id }, user.epoch);
   }
 
   /** Returns the hash that the current password matches; null where a mailed code replaces it. */

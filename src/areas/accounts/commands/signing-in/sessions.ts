@@ -71,15 +71,16 @@ export type Sessions = ReturnType<typeof makeSessions>;
 export function makeSessions(
   deps: Pick<
     AccountDeps,
-    'handler' | 'sealer' | 'digests' | 'sessions' | 'refreshTokens' | 'accessTokens' | 'onFailure'
+    'handler' | 'sealer' | 'digests' | 'sessions' | 'users' | 'refreshTokens' | 'accessTokens' | 'onFailure'
   > & { readonly knownDevices: Pick<KnownDevices, 'keep'> },
 ) {
-  const { handler, sealer, digests, sessions, refreshTokens, accessTokens, knownDevices, onFailure } = deps;
+  const { handler, sealer, digests, sessions, users, refreshTokens, accessTokens } = deps;
+  const { knownDevices, onFailure } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
   return {
     /**
      * Starts a session of an authenticated user. A repeated command returns tokens of the same session. A user keeps at most 50 sessions:
-     * the one that was used least recently ends. It looks after the start, so of sign-ins that race the last one sees the sessions of all.
+     * `leastUsed` says which one ends. It looks after the start, so of sign-ins that race the last one sees the sessions of all.
      * A store that fails then leaves the surplus to the next sign-in, because the session has started.
      */
     startSession: async (input: SessionInput, context: CommandContext) => {
@@ -110,11 +111,11 @@ export function makeSessions(
         await revoke(sessionId, 'signed_out', context);
         return;
       }
-      const { epoch } = await loadRegistered(handler, userId);
-      await handler.handle(userAggregate.at(userId), { type: 'RevokeSessions' }, context, {
-        revokesAccess: true,
-      });
-      await knownDevices.keep({ userId, epoch: epoch + 1, sessionId });
+      const { epoch: before } = await loadRegistered(handler, userId);
+      const command = { type: 'RevokeSessions' } as const;
+      const revoking = { revokesAccess: true };
+      const { documents } = await handler.handle(userAggregate.at(userId), command, context, revoking);
+      await knownDevices.keep({ userId, epoch: users.epochAfter(documents), sessionId }, before);
     },
     /**
      * Ends a session of a user; a repetition changes nothing. When it resolves, every later request of it is refused.

@@ -98,11 +98,14 @@ function strengthen(
 
 function reauthenticate(
   { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
-  { amr, auth_time }: StartedSession,
+  { auth_time: before, provedAt }: StartedSession,
 ): readonly SessionEvent[] {
-  // A repetition, or an attempt that a later one has overtaken.
-  if (new Date(auth_time) >= now && amr.includes(method)) return [];
-  return [{ type: 'SessionReauthenticated', data: { method, auth_time: now.toISOString() } }];
+  // A repetition, or an attempt that a later one with the same method has overtaken.
+  const proved = provedAt[method];
+  if (proved !== undefined && new Date(proved) >= now) return [];
+  // Another proof may be later by its process's clock. The session stays as fresh as that.
+  const auth_time = new Date(before) > now ? before : now.toISOString();
+  return [{ type: 'SessionReauthenticated', data: { method, auth_time } }];
 }
 
 function revoke(reason: RevocationReason, state: SessionState): readonly SessionEvent[] {

@@ -1,5 +1,6 @@
 import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import {
+  type AuthenticationMethod,
   type RefreshTokenRecord,
   type RevocationReason,
   type SessionEvent,
@@ -25,6 +26,8 @@ export interface StartedSession extends Pick<
 > {
   readonly status: 'started';
   readonly amr: Readonly<SessionStart['amr']>;
+  /** When each method was last proved by a sign-in or a reauthentication. */
+  readonly provedAt: Readonly<Partial<Record<AuthenticationMethod, string>>>;
   readonly refresh: RefreshTokenState;
   /** The recently replaced tokens, oldest first; see `successorOf`. */
   readonly replaced: readonly RefreshTokenState[];
@@ -77,7 +80,8 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
     }
     case 'SessionReauthenticated': {
       const { method, auth_time } = event.data;
-      return { ...state, amr: withMethod(state.amr, method), auth_time };
+      const provedAt = { ...state.provedAt, [method]: auth_time };
+      return { ...state, amr: withMethod(state.amr, method), auth_time, provedAt };
     }
     case 'RefreshTokenReuseDetected':
       return state;
@@ -94,6 +98,7 @@ export function startedSession(data: SessionStart, issuedAt: Date): StartedSessi
   const { user_id, epoch, device_id, amr, auth_time, expires_at } = data;
   return {
     ...{ status: 'started', user_id, epoch, device_id, amr, auth_time, expires_at },
+    provedAt: Object.fromEntries(amr.map((method) => [method, auth_time])),
     refresh: refreshTokenOf(data, null, issuedAt),
     replaced: [],
   };

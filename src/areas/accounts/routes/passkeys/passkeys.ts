@@ -35,8 +35,8 @@ const path = '/api/v1/auth/passkeys';
 export function makePasskeyRoutes(
   deps: AccountCommands & Pick<AccountDeps, 'users'> & { readonly passkeys: object | null },
 ): readonly Route[] {
-  const { passkeyOptions, registerPasskey, renamePasskey, removePasskey, loginByPasskey } = deps;
-  const { users, passkeys } = deps;
+  const { passkeyOptions, registerPasskey, hasRegistrationEnded, renamePasskey, removePasskey } = deps;
+  const { loginByPasskey, users, passkeys } = deps;
   const route = routesOf({ tag: 'Accounts' });
   return [
     route('getPasskeyOptions', 'POST /api/v1/auth/passkey-options', {
@@ -62,8 +62,8 @@ export function makePasskeyRoutes(
       errors: ['passkeys_not_configured', 'invalid_credentials', 'conflict'],
       lacks: lacksPasskeys(passkeys),
       idempotent: true,
-      isGone: ({ id }, { caller }) =>
-        !caller.user.document.body.passkeys.some((passkey) => passkey.id === id),
+      isGone: ({ id: passkeyId, recoveryCodes: codes }, { caller: { userId } }) =>
+        hasRegistrationEnded({ userId, passkeyId, codes }),
       limit: { name: 'two_factor', counts: 'all' },
       handler: async ({ body: { credential: response, name: passkeyName }, caller, command }) => {
         const input = { userId: caller.userId, session: sessionOf(caller), response, name: passkeyName };
