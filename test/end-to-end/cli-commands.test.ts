@@ -56,6 +56,30 @@ test('The list of nodes has every page', async (t) => {
   t.deepEqual(JSON.parse(stdout), { items: [{ id: 'n1' }, { id: 'n2' }] });
 });
 
+test('Both lists of payments take a platform and a reason', async (t) => {
+  // Given a service that keeps what it is asked
+  const data = givenDirectory(t);
+  const asked: string[] = [];
+  const service = await listenForOperators(controlSocketPath(data), ({ url = '' }, response) => {
+    asked.push(url);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items: [], next_cursor: null }));
+  });
+  t.teardown(() => service.close());
+  // When
+  const filters = ['--provider', 'alipay', '--reason'];
+  const codes = [
+    await runCli(data, ['payments', 'unmatched', ...filters, 'unknown_order', '--json']),
+    await runCli(data, ['payments', 'review', ...filters, 'amount', '--json']),
+  ].map(({ code }) => code);
+  // Then
+  t.deepEqual(codes, [0, 0]);
+  t.deepEqual(asked, [
+    '/api/v1/admin/payments/unmatched?limit=50&provider=alipay&reason=unknown_order',
+    '/api/v1/admin/payments/review?limit=50&provider=alipay&reason=amount',
+  ]);
+});
+
 test('Commands change, drain, resume and remove a node', async (t) => {
   // Given a service with a node
   const data = givenDirectory(t);

@@ -280,7 +280,7 @@ export async function runVerifier(args: readonly string[], print: (line: string)
 }
 const usage = `usage: stowage-verify <folder or URL> --key <vkey file> [--kept <checkpoint or older export>] [--witness <vkey file> --quorum n] [--token <file>]`;
 async function readArguments(args: readonly string[]) {
-  const [text, flag] = [{ type: 'string' }, { type: 'boolean' }] as const;
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean', short: 'h' }] as const;
   const options = { key: text, kept: text, witness: text, quorum: text, token: text, help: flag };
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const file = (path: string): string => readFileSync(path, 'utf8');

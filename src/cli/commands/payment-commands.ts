@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { paymentId } from '../../areas/payments/domain/payment.js';
 import {
   changeRequest,
+  type OperatorQuery,
   type OperatorReply,
   type OperatorRequest,
   readRequest,
@@ -67,9 +68,9 @@ export function addPaymentCommands(program: Command): void {
       .description(description)
       .option('--limit <number>', 'how many at most', parseInteger, 50)
       .option('--cursor <text>', 'next_cursor of the page before')
-      .action((page: { readonly limit: number; readonly cursor?: string }) =>
-        send(`payments ${name}`, readRequest(`${path}/${name}`, { ...page })),
-      );
+      .option('--provider <provider>', 'of this platform only')
+      .option('--reason <reason>', 'of this reason only')
+      .action((query: OperatorQuery) => send(`payments ${name}`, readRequest(`${path}/${name}`, query)));
   }
   payments
     .command('show <id>')

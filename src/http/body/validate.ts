@@ -57,8 +57,9 @@ function readQuery(
 ): { readonly query: Readonly<Record<string, string>>; readonly problems: readonly FieldProblem[] } {
   const query: Record<string, string> = {};
   const problems: FieldProblem[] = [];
+  if (known === null) return { query, problems };
   for (const [name, value] of Object.entries(parse(querystring, '&', '=', { maxKeys: 0 }))) {
-    if (known?.has(name) === false) {
+    if (!known.has(name)) {
       problems.push(fieldProblem(`query.${name}`, 'unknown', `is unknown (${possible(known)})`));
     } else if (typeof value === 'string') query[name] = value;
     // A repeated parameter has no single meaning.

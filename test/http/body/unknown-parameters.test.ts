@@ -7,6 +7,7 @@ import { rules, verdictOf } from '../../support/simulation/access/access-rules.j
 import { situationsFor } from '../../support/simulation/access/access-situations.js';
 import { startTestService } from '../../support/servers/http-service.js';
 import { makeQueryParser } from '../../../src/http/body/validate.js';
+import { ignoredQuery } from '../../../src/http/route-spec.js';
 
 test('Every call refuses a query parameter that it does not have, and pages for people ignore it', async (t) => {
   const unlimited = { limit: 1_000_000, seconds: 1 };
@@ -53,6 +54,11 @@ test('The refusal names the given parameter and those that the call has', (t) =>
       given,
     );
   }
+});
+
+test('A call that ignores its query takes a parameter that is given twice', (t) => {
+  const read = makeQueryParser(ignoredQuery);
+  t.deepEqual(read('utm=1&utm=2&t'), {});
 });
 
 test('The parser reads every parameter of a long query', (t) => {

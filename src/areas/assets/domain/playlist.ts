@@ -220,7 +220,7 @@ function writtenUri(
   refer: (kind: PlaylistReference['kind'], uri: string, number: number) => PlaylistReference,
 ): readonly (string | PlaylistReference)[] {
   if (!value.startsWith('"')) refuse(number, 'does not have its URI in quotation marks');
-  const uri = value.slice(1, -1);
+  const uri = value.slice(1, -1).trim();
   // The system for protected content resolves it, and not the player.
   if (keyTags.has(name) && /^(?:skd|data|urn):/i.test(uri)) return [value];
   return ['"', refer(known.refers ?? 'object', uri, number), '"'];

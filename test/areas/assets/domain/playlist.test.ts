@@ -58,7 +58,7 @@ test('Blanks, and dots that stay in the folder, lead to the same files', (t) => 
     ' # made',
   ];
   t.is(
-    read([...lines, '#EXT-X-MAP:URI="x/../init.mp4"']),
+    read([...lines, '#EXT-X-MAP:URI=" x/../init.mp4 "']),
     '#EXTM3U\n#EXTINF:6,\n<object:film/720/a.ts>\n#EXTINF:6,\n<object:film/720/a b.ts>\n#EXT-X-MAP:URI="<object:film/720/init.mp4>"\n',
   );
 });

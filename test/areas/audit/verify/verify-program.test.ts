@@ -116,7 +116,8 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
     t.regex(text, /^No verdict: /);
   }
   // A request for help gets the usage.
-  t.regex((await run('--help')).text, /^No verdict: usage: stowage-verify <folder or URL> --key/);
+  for (const help of ['--help', '-h'])
+    t.regex((await run(help)).text, /^No verdict: usage: stowage-verify <folder or URL> --key/);
   t.notRegex([good, bad, ...replies].map(({ text }) => text).join('\n'), /\n\s+at /);
 });
 
