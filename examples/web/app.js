@@ -43,7 +43,7 @@ step('bucket', async () => {
   for (;;) {
     const storage = await must(api.GET(at.storage, inProject({ storageId })));
     if (storage.status === 'active') return 'upload';
-    if (storage.status === 'error') throw new Error(storage.last_error);
+    if (storage.status === 'failed') throw new Error(storage.last_error);
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
 });

@@ -77,7 +77,7 @@ async function start() {
 
   /** Serves the page, its modules and its settings, and plays the operator who allows a project to bind the bucket. */
   function answer(request, response) {
-    const path = new URL(request.url, here).pathname;
+    const [path] = request.url.split('?');
     const reply = path === '/bucket' ? allow(request) : fileOf(path);
     reply.then(
       ([type, body]) => response.writeHead(200, headersOf(type)).end(body),

@@ -1,4 +1,6 @@
 /* Tests how clients/typescript takes lost replies, sign-ins during a refresh, and parts that a bucket refuses. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { makeStowageClient, must, type StowageClient, StowageError, uploadFile } from '#client';
@@ -16,6 +18,8 @@ function makeLater<Value>() {
 
 const expired = (): Response =>
   Response.json({ code: 'token_expired', message: 'it has expired' }, { status: 401 });
+const invalid = (message: string): Response =>
+  Response.json({ code: 'invalid_token', message }, { status: 401 });
 const unavailable = (): Response =>
   Response.json({ code: 'unavailable', message: 'later' }, { status: 503, headers: { 'retry-after': '9' } });
 
@@ -36,6 +40,8 @@ function givenExpired(refreshes: readonly Refresh[], url = 'http://service.test'
   const client = makeStowageClient({
     url,
     tokens: tokensOf('first') as never,
+    // The limit of a refresh is the subject.
+    retry: { attemptMsMax: Infinity },
     fetch: async (input) => {
       const request = input as Request;
       const { pathname } = new URL(request.url);
@@ -54,6 +60,9 @@ function givenExpired(refreshes: readonly Refresh[], url = 'http://service.test'
   });
   return { client, bearers, bodies };
 }
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const read = ({ api }: StowageClient) => must(api.GET('/api/v1/projects', { params: { query: {} } }));
 
@@ -87,12 +96,92 @@ for (const [words, first] of [
 }
 
 test('A refresh without a reply is repeated after 3 s', async (t) => {
-  // Given a server that accepts requests and never answers
+  // Given a server that accepts requests and never answers, and a process that collects garbage meanwhile
   const url = await serve(t, (request) => request.resume());
+  const collecting = setInterval(collectGarbage, 500);
+  t.teardown(() => clearInterval(collecting));
   const { client, bodies } = givenExpired([fetch, () => Promise.resolve(refreshed('second'))], url);
   await read(client);
   t.is(bodies.length, 2);
   t.is(client.tokens()?.access_token, 'access-second');
+});
+
+test('While the service refuses a refresh for now, requests get its reply and the session goes on', async (t) => {
+  const away = () => Promise.resolve(unavailable());
+  const { client } = givenExpired([away, away, away, () => Promise.resolve(refreshed('second'))]);
+  for (const { reason } of (await Promise.allSettled([
+    read(client),
+    read(client),
+  ])) as PromiseRejectedResult[])
+    t.like(reason, { status: 503, code: 'unavailable' });
+  t.is(client.tokens()?.access_token, 'access-first');
+  await read(client);
+  t.is(client.tokens()?.access_token, 'access-second');
+});
+
+for (const [words, refresh, kept] of [
+  ['that has ended elsewhere is over here too', () => invalid('the session has ended'), null],
+  ['whose access token holds no longer gets new ones', () => refreshed('second'), tokensOf('second')],
+] satisfies [string, () => Response, unknown][]) {
+  test(`A session ${words}, at the next request`, async (t) => {
+    const all: unknown[] = [];
+    const client = makeStowageClient({
+      url: 'http://service.test',
+      tokens: tokensOf('first') as never,
+      onTokens: (tokens) => all.push(tokens),
+      fetch: (input) => {
+        const request = input as Request;
+        if (request.url.endsWith('/auth/refresh')) return Promise.resolve(refresh());
+        const isNew = request.headers.get('authorization') === 'Bearer access-second';
+        return Promise.resolve(
+          isNew ? Response.json({ items: [] }) : invalid('the access token is not valid'),
+        );
+      },
+    });
+    const reading = read(client);
+    if (kept === null) await t.throwsAsync(reading, { message: 'the access token is not valid' });
+    else await reading;
+    t.deepEqual(all, [tokensOf('first'), kept]);
+  });
+}
+
+test('An attempt without a time limit waits for its reply', async (t) => {
+  const url = await serve(t, (request, response) => {
+    request.resume();
+    setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[]}'), 50);
+  });
+  const client = makeStowageClient({ url, apiKey: 'k', retry: { attemptsMax: 1, attemptMsMax: Infinity } });
+  t.deepEqual((await read(client)).items, []);
+});
+
+test('An address with a slash at its end is that of the service', async (t) => {
+  const { client } = givenExpired(
+    [
+      (request) => {
+        t.is(request.url, 'http://service.test/api/v1/auth/refresh');
+        return Promise.resolve(refreshed('second'));
+      },
+    ],
+    'http://service.test/',
+  );
+  await read(client);
+});
+
+test('A creation whose reply breaks off is repeated with the same key', async (t) => {
+  const keys: (string | null)[] = [];
+  const { api } = makeStowageClient({
+    ...{ url: 'http://service.test', apiKey: 'k' },
+    fetch: (input) => {
+      const request = input as Request;
+      keys.push(request.headers.get('idempotency-key'));
+      return keys.length === 1
+        ? broken(request)
+        : Promise.resolve(Response.json({ id: 'p' }, { status: 201 }));
+    },
+  });
+  t.like(await must(api.POST('/api/v1/projects', { body: { name: 'Rhine' } })), { id: 'p' });
+  t.is(keys.length, 2);
+  t.is(keys[0], keys[1]);
 });
 
 test('After three lost replies a refresh ends, and the next request tries again', async (t) => {

@@ -53,7 +53,7 @@ for (const end of ['interrupt', 'signal'] as const) {
   });
 }
 
-test('Only the page of the example gets the keys of the bucket', async (t) => {
+test('Only the page of the example gets the keys of the bucket, and an unknown path is refused', async (t) => {
   const { start, url } = given(t);
   await start().outputUntil(address);
   const body = JSON.stringify({ project_id: '0196a000-0000-7000-8000-000000000001' });
@@ -63,6 +63,9 @@ test('Only the page of the example gets the keys of the bucket', async (t) => {
   t.is(await ask({ origin: 'http://127.0.0.1:1' }), 404);
   // The page itself gets as far as the operator's command, which knows no such project.
   t.is(await ask({ origin: url }), 500);
+  // A path that is no URL is unknown, and the example goes on.
+  t.is((await fetch(`${url}//`)).status, 404);
+  t.is((await fetch(url)).status, 200);
 });
 
 browserSuite(test, 'The example in a browser', () => {
@@ -102,6 +105,35 @@ browserSuite(test, 'The example in a browser', () => {
     await browser.until(`return document.querySelector('#shares button') !== null`);
     await browser.click('#shares button');
     await browser.until(`return document.getElementById('list').hidden`);
+  });
+
+  test('A bucket that fails its test is an error on the page, and another attempt follows', async (t) => {
+    const { start, url } = given(t);
+    await start().outputUntil(address);
+    const browser = await givenBrowser(t);
+    await browser.open(url);
+    for (const step of ['account', 'project']) {
+      await stepShown(browser, step);
+      await browser.click(`#${step} button`);
+    }
+    await stepShown(browser, 'bucket');
+    // Given an operator who gives a wrong key
+    await browser.run(
+      `const whole = window.fetch;
+       window.fetch = async (...call) => {
+         const reply = await whole(...call);
+         if (call[0] !== '/bucket') return reply;
+         window.fetch = whole;
+         return Response.json({ ...await reply.json(), secret_key: 'wrong' });
+       };`,
+    );
+    await browser.click('#bucket button');
+    const error = `return document.getElementById('error').textContent`;
+    await browser.until(`${error} !== ''`);
+    t.regex((await browser.run(error)) as string, /^signature_mismatch/);
+    // When the person tries again with the right one
+    await browser.click('#bucket button');
+    await stepShown(browser, 'upload');
   });
 
   test('The page shows what is wrong, and sends a file of the person with progress', async (t) => {

@@ -53,7 +53,8 @@ export interface StowageClient extends Pick<Session, 'tokens'> {
 
 /** Makes a client. It sends requests again when that is safe, and gets new tokens when the access token has expired. */
 export function makeStowageClient(options: StowageClientOptions): StowageClient {
-  const { url, tokens = null, onTokens = () => undefined, apiKey, retry } = options;
+  const { tokens = null, onTokens = () => undefined, apiKey, retry } = options;
+  const url = options.url.replace(/\/+$/, '');
   let { deviceToken = null } = options;
   const fetch = options.fetch ?? globalThis.fetch;
   const plain: Send = (request) => fetch(request);
@@ -104,8 +105,8 @@ export function makeStowageClient(options: StowageClientOptions): StowageClient 
     signOut: async () => {
       const { error, response } = await api.POST('/api/v1/auth/logout', { body: {} });
       const refusal = response.ok ? null : new StowageError(response, error);
-      // A session that has ended already, also by a refused refresh, ends here too.
-      if (refusal !== null && refusal.code !== 'invalid_token' && session.tokens() !== null) throw refusal;
+      // A session that has ended already has ended here too, by the refused refresh.
+      if (refusal !== null && session.tokens() !== null) throw refusal;
       session.use(null);
     },
   };

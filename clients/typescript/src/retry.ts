@@ -25,7 +25,6 @@ export function makeRetry(send: Send, options: RetryOptions): Send {
       if (isLast || !mayRepeat(request, outcome)) return replyOf(outcome);
       const waitMs = waitMsOf(outcome, attempt);
       if (waitedMs + waitMs > options.waitMsMax) return replyOf(outcome);
-      if (outcome instanceof Response) await outcome.body?.cancel();
       await sleep(waitMs, request.signal);
       waitedMs += waitMs;
     }
@@ -40,14 +39,9 @@ const refreshAttemptMsMax = 3_000;
  * again until its successor was used, however long that takes.
  */
 export function makeRefreshRetry(send: Send): Send {
-  // A body that breaks off is a lost reply too.
-  const sendWhole: Send = async (request) => {
-    const reply = await send(request);
-    return new Response(await reply.arrayBuffer(), reply);
-  };
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await once(sendWhole, request, refreshAttemptMsMax);
+      const outcome = await once(send, request, refreshAttemptMsMax);
       const isAnswered = outcome instanceof Response && outcome.status !== 503;
       if (isAnswered || attempt >= refreshAttemptsMax) return replyOf(outcome);
     }
@@ -62,14 +56,24 @@ async function once(send: Send, request: Request, attemptMsMax: number): Promise
   const { signal, timer } = withLimit(request.signal, attemptMsMax);
   try {
     // A request can be sent once, so each attempt sends a copy.
-    return await send(new Request(request.clone(), { signal }));
+    const copy = new Request(request.clone(), { signal });
+    const ended = new Promise<never>((_, reject) => {
+      // It holds the copy too: Node passes an abort on to a fetch only while its request is not collected.
+      signal.addEventListener('abort', () => reject(copy.signal.reason as Error), { once: true });
+    });
+    return await Promise.race([send(copy).then(readWhole), ended]);
   } catch (failure) {
     request.signal.throwIfAborted();
     return { failure };
   } finally {
-    // The limit holds for the body too, but it does not keep Node alive. Browsers have a number here.
-    (timer as { unref?: () => void }).unref?.();
+    clearTimeout(timer as number);
   }
+}
+
+/** A body that breaks off is a lost reply too. A 204 may have no body, and Chromium reads an empty one. */
+async function readWhole(reply: Response): Promise<Response> {
+  const body = await reply.arrayBuffer();
+  return new Response(body.byteLength === 0 ? null : body, reply);
 }
 
 /**
@@ -81,10 +85,14 @@ export function withLimit(outer: AbortSignal, ms: number): { signal: AbortSignal
   const end = (): void => limit.abort(outer.reason);
   if (outer.aborted) end();
   else outer.addEventListener('abort', end, { once: true });
-  const timer: unknown = setTimeout(() => {
-    outer.removeEventListener('abort', end);
-    limit.abort(new DOMException(`no reply within ${ms} ms`, 'TimeoutError'));
-  }, ms);
+  const timer: unknown = setTimeout(
+    () => {
+      outer.removeEventListener('abort', end);
+      limit.abort(new DOMException(`no reply within ${ms} ms`, 'TimeoutError'));
+    },
+    // A longer timer ends at once.
+    Math.min(ms, 2 ** 31 - 1),
+  );
   return { signal: limit.signal, timer };
 }
 

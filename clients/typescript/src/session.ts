@@ -9,12 +9,21 @@ export interface Session {
   readonly tokens: () => Tokens | null;
   /** Takes the tokens of a sign-in, or of an earlier run of the program; null signs this client out. */
   readonly use: (tokens: Tokens | null) => void;
-  /** Sends a request with the access token. When the token has expired, it gets new ones and sends the request again. */
+  /** Sends a request with the access token. When the token has expired or is not valid, it gets new ones and sends the request again. */
   readonly send: Send;
 }
 
 /**
- * Makes the session of a user. Requests that find the same token expired share one refresh, because a refresh token is replaced
+ * The codes after which a refresh tells whether the session goes on: it does after a change of the keys that sign access tokens, and does
+ * not after an end on another device.
+ */
+const refreshable: ReadonlySet<unknown> = new Set(['token_expired', 'invalid_token']);
+
+/** The next pair; the reply to a refresh that no pair follows yet; null where the request cannot be sent again. */
+type Successor = Tokens | Response | null;
+
+/**
+ * Makes the session of a user. Requests that find the same token refused share one refresh, because a refresh token is replaced
  * with each use. Tokens that the service refuses to refresh sign the client out. A refresh that ends after another sign-in or a
  * sign-out changes nothing.
  * @param sendRefresh sends a refresh, and repeats it when its reply is lost
@@ -33,14 +42,14 @@ export function makeSession({
 }): Session {
   let tokens: Tokens | null = null;
   /** The refresh that began from a pair of tokens. Its result is the next pair of the same session. */
-  const refreshes = new WeakMap<Tokens, Promise<Tokens | null>>();
+  const refreshes = new WeakMap<Tokens, Promise<Successor>>();
 
   const use = (next: Tokens | null): void => {
     tokens = next;
     onTokens(next);
   };
 
-  const refresh = async (used: Tokens): Promise<Tokens | null> => {
+  const refresh = async (used: Tokens): Promise<Successor> => {
     const request = new Request(`${url}/api/v1/auth/refresh`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -49,12 +58,13 @@ export function makeSession({
     const reply = await sendRefresh(request);
     const next = reply.ok ? ((await reply.json()) as Refreshed).data.tokens : null;
     if (tokens !== used) return null;
-    if (next !== null || reply.status === 401) use(next);
+    // The session goes on, so its caller must not take the 401 for its end.
+    if (!reply.ok && reply.status !== 401) return reply;
+    use(next);
     return next;
   };
 
-  /** Returns the pair that follows; null without one. */
-  const successorOf = (used: Tokens): Promise<Tokens | null> => {
+  const successorOf = (used: Tokens): Promise<Successor> => {
     const begun = refreshes.get(used);
     if (begun !== undefined) return begun;
     // Another sign-in, or a sign-out, came meanwhile.
@@ -74,9 +84,10 @@ export function makeSession({
       const used = tokens;
       if (used === null || request.headers.has('authorization')) return send(request);
       const reply = await send(authorised(request, used));
-      if (reply.status !== 401 || (await codeOf(reply)) !== 'token_expired') return reply;
+      if (reply.status !== 401 || !refreshable.has(await codeOf(reply))) return reply;
       const next = await successorOf(used);
-      return next === null ? reply : send(authorised(request, next));
+      if (next === null) return reply;
+      return next instanceof Response ? next.clone() : send(authorised(request, next));
     },
   };
 }
