@@ -53,7 +53,7 @@ export async function statusWithoutService(
     pingReadModels(stores.readModelStore),
     stores.stateStore.ping(),
   ]);
-  await leases.watch.refresh();
+  await leases.watch.look();
   const none: Progress = { state: null, lagMs: 0, problem: null };
   const views = generations.projections.map(viewConsumer);
   const progress = new Map(views.map((view) => [view, none]));

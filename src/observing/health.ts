@@ -23,7 +23,7 @@ export type Health = ReturnType<typeof makeHealth>;
 const starting = 'starting: the views have not caught up yet';
 const reportIntervalMs = 1_000;
 const settleIntervalMs = 20;
-/** A live projection is too far behind when its last event was recorded this long ago and newer events wait. */
+/** A live projection is too far behind when events have waited for it this long. */
 const lagMsMax = 30_000;
 /** The process is not ready when every read of the log has failed for this long, also while the log's end answers. */
 const unreadMsMax = 30_000;
@@ -130,16 +130,11 @@ export function makeHealth({
     if (runner === null) return [];
     const problems = [...runner.problems()];
     const isLogAway = log !== undefined && stores.away().includes(log);
-    for (const { collection, state, atHead, lastEventAt, reason } of runner.live().statuses) {
-      const behindMs = atHead ? 0 : ageMs(lastEventAt);
+    for (const { collection, state, lagMs, reason } of runner.live().statuses) {
       if (state === 'stopped') problems.push(`the view ${collection} has stopped: ${reason ?? 'unknown'}`);
-      else if (reached && behindMs > lagMsMax && !isLogAway)
-        problems.push(`the view ${collection} is ${Math.round(behindMs / 1_000)} s behind`);
+      else if (reached && lagMs > lagMsMax && !isLogAway)
+        problems.push(`the view ${collection} is ${Math.round(lagMs / 1_000)} s behind`);
     }
     return problems;
-  }
-
-  function ageMs(since: Date | null): number {
-    return since === null ? 0 : clock.now().getTime() - since.getTime();
   }
 }

@@ -1,11 +1,14 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeHealth } from '../../src/observing/health.js';
-import type {
-  ProjectionRunner,
-  ProjectionStatus,
-} from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import type { ProjectionRunner } from '../../src/event-sourcing/feeding/projectors/projection-runner.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { makeVirtualClock } from '../support/kernel/virtual-clock.js';
-import { countersProjection } from '../support/kernel/counters.js';
+import { makeSoleLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
+import { countersProjection, writeCounters } from '../support/kernel/counters.js';
+import { givenProcess, givenWorld } from '../support/kernel/world.js';
+
+type LiveStatus = ReturnType<ProjectionRunner['live']>['statuses'][number];
 
 /** Makes the health of one view. `reports` collects the reasons that the log receives. */
 async function given(t: ExecutionContext) {
@@ -13,7 +16,7 @@ async function given(t: ExecutionContext) {
   const away = new Set<string>();
   const reports: (readonly string[])[] = [];
   let logFailingSince: number | null = null;
-  let view: Partial<ProjectionStatus> = {};
+  let view: Partial<LiveStatus> = {};
   let reached = false;
   const stalled: string[] = [];
   const health = makeHealth({
@@ -23,9 +26,9 @@ async function given(t: ExecutionContext) {
     clock,
     onChange: (reasons) => reports.push(reasons),
   });
-  const status = (): ProjectionStatus => ({
+  const status = (): LiveStatus => ({
     ...{ projection: countersProjection, collection: 'counters@1.1', state: 'live', position: null },
-    ...{ atHead: true, lastEventAt: null, reason: null, read: null, ...view },
+    ...{ atHead: true, lastEventAt: null, reason: null, failure: null, lagMs: 0, ...view },
   });
   const runner: ProjectionRunner = {
     statuses: () => [status()],
@@ -49,7 +52,7 @@ async function given(t: ExecutionContext) {
     await clock.advance(2_000);
     return health.ready().reasons;
   };
-  const become = (next: Partial<ProjectionStatus>): void => {
+  const become = (next: Partial<LiveStatus>): void => {
     view = next;
   };
   return {
@@ -150,22 +153,17 @@ test('Readiness names what no process feeds, and its growing age is reported onc
 });
 
 test('Readiness names a view that has stopped, and a view that is more than 30 s behind waiting events', async (t) => {
-  const { health, startViews, become, reasonsAfter, clock, reports } = await given(t);
+  const { startViews, become, reasonsAfter, reports } = await given(t);
   startViews(true);
-  const lastEventAt = clock.now();
-  t.deepEqual(await reasonsAfter(() => become({ atHead: false, lastEventAt })), []);
-  await clock.advance(28_000);
-  t.deepEqual(health.ready().reasons, []);
-  await clock.advance(2_000);
-  t.deepEqual(health.ready().reasons, ['the view counters@1.1 is 32 s behind']);
-  await clock.advance(10_000);
-  t.deepEqual(health.ready().reasons, ['the view counters@1.1 is 42 s behind']);
+  t.deepEqual(await reasonsAfter(() => become({ lagMs: 30_000 })), []);
+  t.deepEqual(await reasonsAfter(() => become({ lagMs: 31_000 })), ['the view counters@1.1 is 31 s behind']);
+  t.deepEqual(await reasonsAfter(() => become({ lagMs: 42_000 })), ['the view counters@1.1 is 42 s behind']);
   t.deepEqual(
     reports.map((reasons) => reasons.join()),
     ['', 'the view counters@1.1 is 31 s behind'],
     'a growing age is not reported again',
   );
-  t.deepEqual(await reasonsAfter(() => become({ atHead: true, lastEventAt })), [], 'a quiet log is no lag');
+  t.deepEqual(await reasonsAfter(() => become({ lagMs: 0 })), [], 'a quiet log is no lag');
   t.deepEqual(await reasonsAfter(() => become({ state: 'stopped', reason: 'an event is unknown' })), [
     'the view counters@1.1 has stopped: an event is unknown',
   ]);
@@ -178,4 +176,42 @@ test('A process that shuts down is not ready and still serves', async (t) => {
   health.stopping();
   t.deepEqual(health.ready(), { ok: false, reasons: ['shutting down'] });
   t.true(health.serving());
+});
+
+test('Readiness names a view whose documents the store has refused for 30 s', async (t) => {
+  const world = givenWorld();
+  const { clock, eventStore, readModelStore } = world;
+  let isRefusing = false;
+  const refusing: ReadModelStore = {
+    ...readModelStore,
+    write: (collection, writes) =>
+      isRefusing && collection === 'counters@1.1'
+        ? Promise.reject(new StoreUnavailable('write error 13'))
+        : readModelStore.write(collection, writes),
+  };
+  const lease = makeSoleLease('process 1');
+  const process = await givenProcess({ ...world, readModelStore: refusing, lease });
+  const progress = () => lease.progress().get('view/counters@1');
+  const runner = await process.startProjections();
+  const health = makeHealth({
+    ...{ stores: { away: () => [] }, logReads: { failingSinceMs: () => null }, clock },
+  });
+  health.projectionsStarted(runner);
+  await clock.advance(2_000);
+  t.deepEqual(health.ready(), { ok: true, reasons: [] });
+  // When the store refuses the writes of a view, and answers all else
+  isRefusing = true;
+  await writeCounters(eventStore, { counters: 2, additions: 1 });
+  await clock.advance(25_000);
+  t.deepEqual(health.ready(), { ok: true, reasons: [] });
+  await clock.advance(10_000);
+  const { ok, reasons } = health.ready();
+  t.false(ok);
+  t.regex(reasons.join(), /^the view counters@1\.1 is 3\d s behind$/);
+  t.like(progress(), { state: 'failing', problem: 'write error 13' });
+  isRefusing = false;
+  await clock.advance(15_000);
+  t.like(progress(), { state: 'running', problem: null });
+  t.deepEqual(health.ready(), { ok: true, reasons: [] });
+  await clock.run(runner.stop());
 });

@@ -36,7 +36,7 @@ const ask = (routes: ReturnType<typeof makeProjectionOperations>, request: Opera
   );
 
 /** The state store of a process that owns its stores alone has no record of a lease. */
-const noRecords = { live: () => [], refresh: () => Promise.resolve() };
+const noRecords = { live: () => [], look: () => Promise.resolve() };
 
 test('A prune is refused while a live process uses a view version that this release does not have', async (t) => {
   // Given a process of another release. The store of the test gives nothing, so a prune would fail
@@ -45,12 +45,12 @@ test('A prune is refused while a live process uses a view version that this rele
   const operations = makeProjectionOperations({
     generations: partial<Generations>({ projections: [countersProjection] }),
     leases: {
-      watch: { live: () => [other], refresh: () => Promise.resolve() },
+      watch: { live: () => [other], look: () => Promise.resolve() },
       feeder: makeSoleLease('new-1'),
     },
     eventStore: partial<EventStore>({}),
     readModelStore: partial<ReadModelStore>({}),
-    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
+    clock: { now: () => new Date(0) },
   });
   // When an operator prunes, or asks what would go
   for (const request of [changeRequest('projection prune'), readRequest('projection prunable')]) {
@@ -72,7 +72,7 @@ test('A list of views reads the registry from the store, since no service may ha
     leases: { watch: noRecords, feeder: makeSoleLease('alone') },
     eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
     readModelStore: makeMemoryReadModelStore(),
-    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
+    clock: { now: () => new Date(0) },
   });
   t.true((await ask(operations, readRequest('projection list'))).ok);
   t.is(reads, 1);
@@ -89,7 +89,7 @@ test('A list of views names the process that owns its stores alone as their feed
     leases: { watch: noRecords, feeder },
     eventStore: partial<EventStore>({ head: () => Promise.resolve(null) }),
     readModelStore: makeMemoryReadModelStore(),
-    clock: { now: () => new Date(0), sleep: () => Promise.resolve() },
+    clock: { now: () => new Date(0) },
   });
   const list = () => ask(operations, readRequest('projection list'));
   t.like(await list(), { result: { items: [{ name: countersProjection.name, feeders: [] }] } });

@@ -90,6 +90,8 @@ export function runReaction(
   setMaxListeners(limit + quarantinedMax + timersServedMax + 100, ending.signal);
   setMaxListeners(atOnceMax, cutOff.signal);
   const running = new Set<Promise<void>>();
+  /** By event, which the log, a timer and a quarantine record may name at once. A claim does not keep out its own process. */
+  const serving = new Map<string, Promise<Served>>();
   let taken = makeTakenEvents(null);
   const saver = makeCheckpointSaver(deps, reactionCheckpoint(reaction));
   const saving = saveWhileChanged(clock, () => save(), { signal: ending.signal, onFailed: fail });
@@ -225,21 +227,28 @@ export function runReaction(
     running.add(guarded);
   }
 
-  /** Serves an event turn by turn until it is settled or quarantined. Other events are served between its turns. */
   async function serve(event: ReactionEvent<DomainEvent>): Promise<Served> {
+    const { id } = event;
+    const served = serving.get(id) ?? serveTurns(event).finally(() => serving.delete(id));
+    serving.set(id, served);
+    const ended = await served;
+    if (ended === 'ended') return ended;
+    taken.settle(event);
+    saver.changed();
+    saving.changed();
+    makeRoom();
+    return ended;
+  }
+
+  /** Serves an event turn by turn until it is settled or quarantined. Other events are served between its turns. */
+  async function serveTurns(event: ReactionEvent<DomainEvent>): Promise<Served> {
     const turn = makeReactionTurn(
       { ...deps, reaction, claims, timers, quarantine, cutOff: cutOff.signal, onRetry },
       event,
     );
     while (!isEnding()) {
       const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
-      if (typeof ended === 'string') {
-        taken.settle(event);
-        saver.changed();
-        saving.changed();
-        makeRoom();
-        return ended;
-      }
+      if (typeof ended === 'string') return ended;
       // An abort ends the loop.
       await sleepUntilRetry(ended.againInMs, ending.signal).catch(() => undefined);
     }

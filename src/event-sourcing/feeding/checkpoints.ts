@@ -157,7 +157,7 @@ export function makeCheckpointSaver(
     [savedAtMs, isChanged] = [nowMs(), false];
     try {
       const logId = await deps.eventStore.logId();
-      await write({ logId, position, ...(fingerprint === undefined ? {} : { fingerprint }) });
+      await write({ logId, position, ...(fingerprint === undefined ? {} : { fingerprint }) }, isAgain);
       stored = { ...stored, position };
     } catch (error) {
       isChanged ||= before;

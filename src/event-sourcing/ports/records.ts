@@ -111,21 +111,26 @@ export async function loadCheckpoints(
   );
 }
 
-type SaveCheckpoint = (checkpoint: Checkpoint) => Promise<void>;
+type SaveCheckpoint = (checkpoint: Checkpoint, isAgain?: boolean) => Promise<void>;
 
 /**
  * Makes the function that moves the checkpoint of a reader forward. It ignores an earlier position of the same log, and replaces
- * one of another log. It knows what it wrote last, so a save is mostly one call to the store.
+ * one of another log. It knows what it wrote last, so a save is mostly one call to the store. `isAgain` reads the store first.
  */
 export function makeSaveCheckpoint(store: Changes, reader: string): SaveCheckpoint {
   const name = checkpointName(reader);
   let known: StoredDocument | null | 'unread' = 'unread';
-  return async ({ logId, position, fingerprint = null }) => {
+  return (checkpoint, isAgain = false) => {
+    if (isAgain) known = 'unread';
+    return save(checkpoint);
+  };
+
+  async function save({ logId, position, fingerprint }: Checkpoint): Promise<void> {
     for (;;) {
       if (known === 'unread') known = await store.get(recordsCollection, name);
       const stored = known?.body == null ? null : toCheckpoint(known.body);
       if (stored?.logId === logId && stored.position >= position) return;
-      const body = { log_id: logId, position, fingerprint };
+      const body = { log_id: logId, position, fingerprint: fingerprint ?? null };
       const before: bigint | null = known?.revision ?? null;
       // After an error the write may have applied.
       known = 'unread';
@@ -134,7 +139,7 @@ export function makeSaveCheckpoint(store: Changes, reader: string): SaveCheckpoi
       known = { id: name, revision, body };
       return;
     }
-  };
+  }
 }
 
 /** Removes the checkpoint of a reader. Idempotent. */

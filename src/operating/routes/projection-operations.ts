@@ -9,7 +9,7 @@ import { quarantinedItems } from '../../event-sourcing/feeding/quarantine.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
 import { quarantinedEvents } from '../../event-sourcing/effects/take-back.js';
 import { isViewConsumer, nameOf, viewConsumer } from '../../event-sourcing/feeding/consumers/tasks.js';
-import type { Lease, LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
+import type { Lease, LeaseRecord, LeaseWatch } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { Generations } from '../../event-sourcing/views/generations/generations.js';
 import { collectionName } from '../../event-sourcing/views/projection.js';
 import { findPrunable, pruneViews } from '../../event-sourcing/views/generations/prune-views.js';
@@ -18,24 +18,23 @@ import { loadCheckpoint } from '../../event-sourcing/ports/records.js';
 
 const viewName = z.strictObject({ name: z.string() });
 
-/** So many looks show whether an owner renews its record: after 2.5 s without a change it counts as gone. */
-const looksMax = 5;
-const lookMs = 600;
-
 /** Makes the routes on read models (src/event-sourcing/views/README.md#generations-and-rebuild). */
 export function makeProjectionOperations(services: {
   readonly generations: Generations;
   readonly leases: { readonly watch: LeaseWatch; readonly feeder: Pick<Lease, 'isOwner' | 'record'> };
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly readModelStore: ReadModelStore;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Pick<Clock, 'now'>;
 }): readonly Route[] {
   const { generations, readModelStore, clock } = services;
   const { watch, feeder } = services.leases;
   return [
     reading('projection list', noQuery, async () => {
+      const renewing = feeder.record()?.owner;
+      const isUnknown = ({ owner, feeds }: LeaseRecord): boolean =>
+        owner !== renewing && feeds.some(isViewConsumer);
       // The command line may run this without a service.
-      await Promise.all([watch.refresh(), generations.refresh()]);
+      await Promise.all([watch.look(isUnknown), generations.refresh()]);
       // A process that owns its stores alone writes no record.
       const own = feeder.isOwner() ? feeder.record() : null;
       const records = [...watch.live().filter(({ owner }) => owner !== own?.owner), ...(own ? [own] : [])];
@@ -89,25 +88,21 @@ export function makeProjectionOperations(services: {
   ];
 
   /**
-   * A process that loses a view stops. A record may be left over from a crash, which the looks show: an owner renews it every
-   * 2 s. @throws CommandRejected naming the process and its view
+   * A process that loses a view stops. A record may be left over from a crash, which the looks show.
+   * @throws CommandRejected naming the process and its view
    */
   async function refuseWhileUsed(): Promise<void> {
     const own = new Set(generations.projections.map(viewConsumer));
-    for (let looks = 0; ; looks += 1) {
-      await watch.refresh();
-      const used = watch
-        .live()
-        .flatMap(({ owner, feeds }) => feeds.map((consumer) => ({ owner, consumer })))
-        .find(({ consumer }) => isViewConsumer(consumer) && !own.has(consumer));
-      if (used === undefined) return;
-      if (looks >= looksMax) {
-        throw new CommandRejected(
-          'view_in_use',
-          `the process ${used.owner} of another release uses ${nameOf(used.consumer)}; end it first`,
-        );
-      }
-      await clock.sleep(lookMs);
+    const otherView = ({ feeds }: LeaseRecord): string | undefined =>
+      feeds.find((consumer) => isViewConsumer(consumer) && !own.has(consumer));
+    await watch.look((record) => otherView(record) !== undefined);
+    for (const record of watch.live()) {
+      const view = otherView(record);
+      if (view === undefined) continue;
+      throw new CommandRejected(
+        'view_in_use',
+        `the process ${record.owner} of another release uses ${nameOf(view)}; end it first`,
+      );
     }
   }
 }

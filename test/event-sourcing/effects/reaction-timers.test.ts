@@ -7,7 +7,7 @@ import type { DomainEvent } from '../../../src/event-sourcing/ports/domain-event
 import { partial } from '../../support/fakes/partial.js';
 import { aheadMax, reactionCheckpoint } from '../../../src/event-sourcing/effects/run-reaction.js';
 import { givenReactions, makeSendParcels } from '../../support/kernel/reactions.js';
-import { loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
+import { dropCheckpoint, loadCheckpoint } from '../../../src/event-sourcing/ports/records.js';
 
 const name = 'send-parcels';
 
@@ -148,5 +148,41 @@ test('An event that waits for long in a reaction without timers holds the checkp
   await scene.clock.advance(90_000);
   t.is((await scene.marked()).length, 1);
   await scene.clock.run(runner.stop());
+  t.deepEqual(scene.reports, []);
+});
+
+test('An event that is read again while its timer is due has its effect once', async (t) => {
+  const scene = givenReactions();
+  const dueAt = new Date(scene.clock.now().getTime() + 3_600_000);
+  const effects: number[] = [];
+  const sending = makeSendParcels({
+    handler: scene.handler,
+    send: async ({ data: { n } }) => {
+      effects.push(n);
+      await scene.clock.sleep(2_000);
+    },
+  });
+  const reaction: AnyReaction = {
+    ...sending,
+    hasTimers: true,
+    asks: (event) =>
+      scene.clock.now() < dueAt ? Promise.resolve({ notBefore: dueAt }) : sending.asks(event),
+  };
+  // Given an event with a timer
+  await scene.ask(1);
+  const runner = scene.start({ reactions: [reaction] });
+  await scene.clock.advance(20_000);
+  await scene.clock.run(runner.stop());
+  // When the checkpoint is lost, and the next process reads the event again half a minute before its time
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
+  await scene.clock.advance(3_600_000 - 20_000 - 30_000);
+  const next = scene.start({ reactions: [reaction], holder: 'process 2' });
+  await scene.clock.advance(60_000);
+  // Then it serves the event and the timer as one
+  t.deepEqual(effects, [1]);
+  t.deepEqual(await scene.marked(), [1]);
+  t.deepEqual(await scene.stateStore.list('timer/', { limit: 10 }), []);
+  t.is(next.statuses()[0]?.open, 0);
+  await scene.clock.run(next.stop());
   t.deepEqual(scene.reports, []);
 });

@@ -290,3 +290,40 @@ test('A reaction stops when more than 1,000 events cannot be served, and its che
   t.is(new Set(numbers(scene)).size, quarantinedMax + 1);
   t.is(scene.sent.length, quarantinedMax + 1);
 });
+
+test('An event that is in quarantine and after the checkpoint has its effect once', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  await runOver(scene, asUnknownShape(scene.eventStore, ofP1));
+  // Given a record that a process saved before its checkpoint passed the event
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
+  const { clock, handler } = scene;
+  const effects: number[] = [];
+  const sending = makeSendParcels({
+    handler,
+    send: async ({ data: { n } }) => {
+      effects.push(n);
+      await clock.sleep(2_000);
+    },
+  });
+  // When a release starts that can decode the event
+  const runner = scene.start({ reactions: [sending] });
+  await clock.advance(10_000);
+  // Then it takes the record back, and serves the event once
+  t.deepEqual(effects, [1]);
+  t.like(runner.statuses()[0], { open: 0, quarantined: 0 });
+  t.deepEqual(await quarantinedIn(scene), []);
+  await clock.run(runner.stop());
+});
+
+test('A reaction whose checkpoint was deleted while it rested saves it again when it stops', async (t) => {
+  const scene = givenReactions();
+  await scene.ask(1);
+  const runner = scene.start();
+  await scene.clock.advance(20_000);
+  const saved = await checkpointOf(scene);
+  t.is(saved, await scene.eventStore.head());
+  await dropCheckpoint(scene.readModelStore, reactionCheckpoint({ name }));
+  await scene.clock.run(runner.stop());
+  t.is(await checkpointOf(scene), saved);
+});

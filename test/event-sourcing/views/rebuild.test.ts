@@ -16,7 +16,12 @@ import {
   givenWorld,
 } from '../../support/kernel/world.js';
 import type { VirtualClock } from '../../support/kernel/virtual-clock.js';
-import { recordsCollection, getRecord, removeRecord } from '../../../src/event-sourcing/ports/records.js';
+import {
+  recordsCollection,
+  getRecord,
+  putRecord,
+  removeRecord,
+} from '../../../src/event-sourcing/ports/records.js';
 import { withRecordHooks } from '../../support/kernel/faulty-stores.js';
 
 interface Running extends GivenProcess {
@@ -89,6 +94,19 @@ test('A view is rebuilt beside the live generation, becomes live, and the old ge
   await thenRebuilt(t, scene);
   const reports = [...first.reports, ...second.reports];
   t.deepEqual(reports, ['rebuilt counters@1.2: 0 of 5 differ'], 'one process switched, and none failed');
+});
+
+test('A rebuild keeps the fields that a newer release added to the registry', async (t) => {
+  const scene = await given(t);
+  const { clock, documents, start, announce, record } = scene;
+  const process = await start();
+  const stored = await getRecord(documents, 'generations/counters@1');
+  const value = { ...stored?.value, note: 'of a newer release' };
+  await putRecord(documents, 'generations/counters@1', value, stored?.version ?? null);
+  await announce(process);
+  await clock.advance(60_000);
+  await thenRebuilt(t, scene);
+  t.like(await record(), { note: 'of a newer release' });
 });
 
 test('A stop ends the comparison of the generations', async (t) => {
@@ -411,7 +429,7 @@ test('A starting process drops no generation that is still active or whose end h
   await thenRebuilt(t, scene);
 });
 
-test('A process whose view a prune drops stops and says so', async (t) => {
+test('A process whose view is no longer in the registry stops, and names both causes', async (t) => {
   const scene = await given(t);
   const { reports } = await scene.start();
   const name = 'generations/counters@1';
@@ -420,5 +438,8 @@ test('A process whose view a prune drops stops and says so', async (t) => {
   await scene.clock.advance(2_000);
   const stopped = reports.filter((report) => report.startsWith('stopped the registry of generations'));
   t.is(stopped.length, 1);
-  t.regex(stopped[0] ?? '', /counters@1 was dropped by a prune.*start this process again/);
+  t.regex(
+    stopped[0] ?? '',
+    /counters@1 any more: a prune .* or the read models were deleted; start this process again/,
+  );
 });

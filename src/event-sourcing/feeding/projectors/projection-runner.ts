@@ -69,11 +69,16 @@ export async function startProjections(
     statuses: consumers.statuses,
     /**
      * Returns whether each view has reached the head of the log at start, by this process or another one, and the statuses
-     * of the live collections that this process feeds.
+     * of the live collections that this process feeds. Readers fold what a stale collection lacks, so it has no lag.
      */
-    live: (): { readonly reached: boolean; readonly statuses: readonly ProjectionStatus[] } => ({
+    live: () => ({
       reached: watch.reached(),
-      statuses: projections.flatMap((projection) => liveStatus(projection) ?? []),
+      statuses: projections.flatMap((projection) => {
+        const status = liveStatus(projection);
+        if (status === null) return [];
+        const isStale = deps.stale?.has(status.collection) === true;
+        return [{ ...status, lagMs: isStale ? 0 : watch.lagMs(projection) }];
+      }),
     }),
     /** Returns whether the view contains the log up to a position, by this process or the record of another owner. */
     shows: watch.shows,
@@ -139,8 +144,10 @@ export async function startProjections(
     // While the registry cannot be read, the live collection is unknown, and its task goes on.
     const status = liveStatus(projection) ?? statuses[0];
     if (status === undefined) return { state: null, lagMs, problem: null, positions };
-    const { state, reason } = status;
-    return { state: state === 'live' ? 'running' : state, lagMs, problem: reason, positions };
+    const { state, reason, failure } = status;
+    const isFailing = failure !== null && state !== 'stopped';
+    const shown = isFailing ? 'failing' : state === 'live' ? 'running' : state;
+    return { state: shown, lagMs, problem: reason ?? failure, positions };
   }
 
   async function tickEachSecond(): Promise<void> {

@@ -12,6 +12,8 @@ export interface ProjectionStatus extends ProjectorProgress {
   readonly state: 'catching-up' | 'live' | 'stopped';
   /** Why the projector stopped: a sentence with type, stream and revision of the event, never its payload. */
   readonly reason: string | null;
+  /** Why the last attempt failed; null after one that succeeded. */
+  readonly failure: string | null;
 }
 
 /** The most events that a stale collection may lack. Lists lack the documents that these events would add. */
@@ -34,12 +36,15 @@ export function feedCollection(
 ): { readonly status: () => ProjectionStatus; readonly done: Promise<void> } {
   const { projection, collection, startHead, signal, onRetry, onQuarantined, onRead } = options;
   let status: ProjectionStatus = {
-    ...{ projection, collection, state: 'catching-up', reason: null },
+    ...{ projection, collection, state: 'catching-up', reason: null, failure: null },
     ...{ position: null, atHead: false, lastEventAt: null, quarantined: 0 },
   };
   const onProgress = (progress: ProjectorProgress): void => {
     const isLive = status.state === 'live' || isReached(progress.position, startHead);
-    status = { ...status, ...progress, state: isLive ? 'live' : 'catching-up' };
+    // The begin of an attempt is a progress too.
+    const hasWritten = progress.atHead || progress.position !== status.position;
+    const failure = hasWritten ? null : status.failure;
+    status = { ...status, ...progress, failure, state: isLive ? 'live' : 'catching-up' };
     if (progress.atHead) deps.stale?.delete(collection);
   };
   const done = runProjector(
@@ -50,6 +55,7 @@ export function feedCollection(
   return { status: () => status, done: done.finally(() => deps.stale?.delete(collection)) };
 
   function retry(error: Error, attempt: number): void {
+    status = { ...status, failure: error.message };
     onRetry(error, attempt);
     if (!isForLackOfRoom(error)) return;
     // A failed look has the reason of a failed attempt, and follows the next attempt again.

@@ -66,7 +66,7 @@ export function makeGenerations(deps: {
     /**
      * Reads the registry again and creates collections of new generations.
      * @returns a number that differs after a change of what this process knows of the registry
-     * @throws StoreUnavailable; StoreDamaged when a prune dropped a view of this process
+     * @throws StoreUnavailable; StoreDamaged when the registry has lost a view of this process
      */
     refresh: async () => {
       await refresh(projections);
@@ -178,7 +178,8 @@ export function makeGenerations(deps: {
   ): { readonly record: GenerationRecord; readonly version: bigint } {
     if (stored === null && entries.has(projection.name)) {
       throw new StoreDamaged(
-        `the view ${viewVersion(projection)} was dropped by a prune of another release; start this process again`,
+        `the read models have no record of the view ${viewVersion(projection)} any more: a prune of another release dropped it, ` +
+          'or the read models were deleted; start this process again',
       );
     }
     if (stored === null) throw new StoreUnavailable(`the view ${projection.name} is not in the registry`);

@@ -160,6 +160,7 @@ function switchTo(
   differences: Differences,
 ): GenerationRecord {
   return {
+    ...record,
     live: generation,
     building: null,
     retiring: { generation: record.live, since: now },
