@@ -14,7 +14,7 @@ const domain = '^src/areas/[^/]+/domain/';
 /** Rules and words that several aggregates of an area share: files beside the folders, and folders without a stream. */
 const sharedDomain = [
   '^src/areas/[^/]+/domain/[^/]+\\.ts$',
-  '^src/areas/[^/]+/domain/(access|bucket|delivery|factors)/',
+  '^src/areas/[^/]+/domain/(bucket|delivery|factors)/',
 ];
 /** Pure status machines and folds of facts that an aggregate and its view share. They contain no decision. */
 const sharedFolds = [
@@ -228,7 +228,7 @@ module.exports = {
     },
     only(
       'prober-reports-checks',
-      '^src/areas/nodes/prober/',
+      '^src/areas/nodes/prober\\.ts$',
       [commands, readers, kernel, kit],
       'A prober turns the answer of a node into a command. The use case counts it, as it counts those of agents.',
     ),

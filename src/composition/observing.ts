@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { nodeStatus } from '../areas/nodes/domain/node/fold.js';
 import type { ProjectionRunner } from '../event-sourcing/feeding/projectors/projection-runner.js';
 import type { ReactionRunner } from '../event-sourcing/effects/reaction-runner.js';
-import { type MetricsServer, startMetricsServer } from '../http/metrics/metrics.js';
+import { type MetricsServer, startMetricsServer } from '../http/metrics.js';
 import { registerAuditMetrics } from '../observing/audit-metrics.js';
 import { registerMetrics, registerPaymentMetrics } from '../observing/metrics.js';
 import type { Status } from '../observing/components.js';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPlainAddress, parseMailbox } from '../mail/mailer.js';
-import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober/prober.js';
+import { parseProbeTarget, probeTargetForms } from '../areas/nodes/prober.js';
 import { isProxyRange } from '../security/rates/client-ip.js';
 
 export const port = z

@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { Registry } from 'prom-client';
 import type { Services } from '../../src/composition/services.js';
-import { makeHttpMetrics } from '../../src/http/metrics/metrics.js';
+import { makeHttpMetrics } from '../../src/http/metrics.js';
 import { refuseMalformed, makeObserve } from '../../src/http/server/observe.js';
 import type { HttpState } from '../../src/http/server/shell.js';
 import { makeClientIp } from '../../src/security/rates/client-ip.js';

@@ -6,7 +6,7 @@ import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { startReactions } from '../../src/event-sourcing/effects/reaction-runner.js';
 import { endpointConsumer } from '../../src/event-sourcing/feeding/consumers/tasks.js';
 import { feederKey, makeLease } from '../../src/event-sourcing/feeding/consumers/lease.js';
-import { startMetricsServer } from '../../src/http/metrics/metrics.js';
+import { startMetricsServer } from '../../src/http/metrics.js';
 import { makeHealth } from '../../src/observing/health.js';
 import { registerMetrics } from '../../src/observing/metrics.js';
 import { givenProcess, givenWorld } from '../support/kernel/world.js';

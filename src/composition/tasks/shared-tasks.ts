@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/time/clock.js';
 import type { CommandContext } from '../../event-sourcing/ports/command-context.js';
 import { startSharedTask } from '../../event-sourcing/feeding/consumers/shared-task.js';
 import type { Task } from '../../event-sourcing/feeding/consumers/tasks.js';
-import { makeProbe, proberName, startProber } from '../../areas/nodes/prober/prober.js';
+import { makeProbe, proberName, startProber } from '../../areas/nodes/prober.js';
 import type { Services } from '../services.js';
 
 type TaskServices = Pick<

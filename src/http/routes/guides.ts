@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openGuides } from '../pages/guides/guide-files.js';
+import { openGuides } from '../pages/guide-files.js';
 import type { PreparedBody } from '../replies/reply.js';
 import { ignoredQuery } from '../route-spec.js';
 import { type Route, routesOf, typed, missing } from '../route.js';

@@ -15,7 +15,7 @@ import { describeForLog } from '../replies/error-reply.js';
 import { makeGate } from '../access/gate.js';
 import { makeRunOnce, type KeyedDigest, type ReplySealer } from '../access/idempotency.js';
 import { limitsFrom } from '../../security/rates/limits.js';
-import { makeHttpMetrics, registerAdmissionMetrics, registerLimiterMetrics } from '../metrics/metrics.js';
+import { makeHttpMetrics, registerAdmissionMetrics, registerLimiterMetrics } from '../metrics.js';
 import type { Readiness } from '../../observing/health.js';
 import {
   makeRequestLimits,

@@ -9,7 +9,7 @@ import { describeForLog, internalError, toHttpError } from '../replies/error-rep
 import { sendError } from '../replies/error-body.js';
 import { headersOfAllowance, type StoresAvailability, trackRequest } from '../access/limits.js';
 import { shed } from '../access/admission.js';
-import type { HttpMetrics } from '../metrics/metrics.js';
+import type { HttpMetrics } from '../metrics.js';
 import { setHeaders } from '../replies/reply.js';
 import type { HttpState } from './shell.js';
 import type { IncomingMessage } from 'node:http';

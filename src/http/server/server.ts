@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientKey, makeConnections } from './connections.js';
-import type { HttpMetrics } from '../metrics/metrics.js';
+import type { HttpMetrics } from '../metrics.js';
 import { makePipelines } from './pipeline.js';
 import {
   type RequestHead,

@@ -8,7 +8,7 @@ import { makeAdmission, requestsMaxDefault } from '../../http/access/admission.j
 import type { Gate } from '../../http/access/gate.js';
 import type { RunOnce } from '../../http/access/idempotency.js';
 import { makeWorkCharges } from '../../http/access/limits.js';
-import { makeHttpMetrics } from '../../http/metrics/metrics.js';
+import { makeHttpMetrics } from '../../http/metrics.js';
 import { type ErrorCode, HttpError, errorStatus } from '../../http/replies/error-codes.js';
 import { toHttpError } from '../../http/replies/error-reply.js';
 import type { Route } from '../../http/route.js';

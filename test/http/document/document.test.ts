@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { publicAccess, projectAccess, sessionAccess } from '../../../src/http/access/access.js';
 import { checkAccessMatrix, checkRoutes } from '../../../src/http/server/check-routes.js';
-import { makeHttpMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
+import { makeHttpMetrics, startMetricsServer } from '../../../src/http/metrics.js';
 import { makeOpenApi, type OpenApiDocument } from '../../../src/http/document/openapi.js';
 import { noBody, noParams, noQuery } from '../../../src/http/route-spec.js';
 import { makeRoute, type Route } from '../../../src/http/route.js';

@@ -5,7 +5,7 @@ import { makeChangingAssets } from './change-asset.js';
 import { makeConfirmUpload } from './uploads/confirm-upload.js';
 import { makeDeleteObjects } from './delete-objects.js';
 import { makeImportAssets } from './import-assets.js';
-import { makeIssueMediaLinks, makePlaylistUrl } from './media/media-links.js';
+import { makeIssueMediaLinks, makePlaylistUrl } from './media-links.js';
 import { makeIssueUploadUrl } from './uploads/issue-upload-url.js';
 import { makeIsUploadOpen, makeListUploadParts, makeStartUpload } from './uploads/start-upload.js';
 import { makeCapacity } from './capacity.js';

@@ -7,7 +7,7 @@ import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { checkAddress, requireMailable } from '../../accounts/commands/finding.js';
 import { rejectUseCase, TooManyAttempts } from '../../shared/rejections.js';
 import type { MemberResource } from '../../../../projections/projects/members/reader.js';
-import { requireReach } from '../domain/access/given-access.js';
+import { requireReach } from '../domain/given-access.js';
 import { roleIn } from '../domain/project/fold.js';
 import { invitationOf, rejectEnded, requireInvitable } from '../domain/project/invitations.js';
 import { wasAddedBy, noticeOf } from '../domain/project/members.js';

@@ -7,7 +7,7 @@ import {
   isOfPlaylist,
   makeMediaLinks,
   type LinkedAsset,
-} from '../../../../src/areas/assets/commands/media/media-links.js';
+} from '../../../../src/areas/assets/commands/media-links.js';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
 import type { DeliveryMode } from '../../../../src/areas/storages/domain/delivery/delivery.js';
 import { makeStorageUrls } from '../../../../src/areas/storages/bucket/signing/media-urls.js';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { makeProbe, parseProbeTarget, probeMs } from '../../../../src/areas/nodes/prober/prober.js';
+import { makeProbe, parseProbeTarget, probeMs } from '../../../../src/areas/nodes/prober.js';
 import { eventually } from '../../../support/eventually.js';
 import { testCertificate, testKey } from '../../../support/servers/eventstoredb-server/tls.js';
 import { freePort } from '../../../support/servers/service-process.js';

@@ -3,7 +3,7 @@ import { nodeCheckPrefix } from '../../../../src/areas/nodes/domain/node/fold.js
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
-import { type Probe, proberName, startProber } from '../../../../src/areas/nodes/prober/prober.js';
+import { type Probe, proberName, startProber } from '../../../../src/areas/nodes/prober.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenContext, givenStores } from '../../../support/given/given-stores.js';
 import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';

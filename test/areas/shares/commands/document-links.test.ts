@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { MediaLink } from '../../../../src/areas/assets/commands/media/media-links.js';
+import type { MediaLink } from '../../../../src/areas/assets/commands/media-links.js';
 import { addDocumentLinks } from '../../../../src/areas/shares/commands/visiting/verify-share.js';
 
 test('A PDF and a text get a URL that shows them, and no other file does', (t) => {

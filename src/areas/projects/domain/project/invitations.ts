@@ -5,7 +5,7 @@ import type { Role } from '../role.js';
 import type { ProjectEvent } from './events.js';
 import { afterExpiry, withdrawal } from './offers.js';
 import { openAt } from './open-offers.js';
-import { requireReach } from '../access/given-access.js';
+import { requireReach } from '../given-access.js';
 import { rejectProject } from './rejections.js';
 import { type ExistingProject, type InvitationEntry, type ProjectFields, roleIn } from './fold.js';
 

@@ -6,7 +6,7 @@ import { invitationOf, invitationTo, rejectEnded, requireRoom } from './invitati
 import { afterExpiry, endOffer, offerOwnership, withdrawal } from './offers.js';
 import { openAt, ownershipOfferTo } from './open-offers.js';
 import { memberNotFound, rejectProject } from './rejections.js';
-import { reaches, requireReach } from '../access/given-access.js';
+import { reaches, requireReach } from '../given-access.js';
 import { type ExistingProject, type MemberAddition, roleIn } from './fold.js';
 import type { MemberNoticeKind } from '../../../../validation/fields.js';
 

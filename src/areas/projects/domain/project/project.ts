@@ -3,7 +3,7 @@ import type { GrantSource } from '../../../../validation/fields.js';
 import { type ApiKeyCommand, apiKeyDecisions } from './api-keys.js';
 import { type Entitlement, type ProjectEvent, projectEvents } from './events.js';
 import { invitationDecisions, type InvitationCommand } from './invitations.js';
-import { decideGivenAccess, type GivenAccessCommand } from '../access/given-access.js';
+import { decideGivenAccess, type GivenAccessCommand } from '../given-access.js';
 import { memberDecisions, type MemberCommand, projectDeleted } from './members.js';
 import { offerDecisions, type OfferCommand } from './offers.js';
 import { type ExistingProject, evolve, type ProjectState, roleIn } from './fold.js';

@@ -14,7 +14,7 @@ import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists
 import type { Visits } from '../visiting/visits.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
-import { isOfPlaylist, lifeOf, makePlaylistUrl } from '../../../assets/commands/media/media-links.js';
+import { isOfPlaylist, lifeOf, makePlaylistUrl } from '../../../assets/commands/media-links.js';
 
 interface ServedPlaylist {
   readonly text: string;

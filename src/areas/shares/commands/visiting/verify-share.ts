@@ -6,11 +6,7 @@ import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/sh
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
-import {
-  type MediaLink,
-  makeMediaLinks,
-  makePlaylistUrl,
-} from '../../../assets/commands/media/media-links.js';
+import { type MediaLink, makeMediaLinks, makePlaylistUrl } from '../../../assets/commands/media-links.js';
 import type { Accesses, VisitedShare, Visits, SessionShare } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';

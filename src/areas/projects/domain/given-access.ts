@@ -1,9 +1,9 @@
-import type { ProjectEvent } from '../project/events.js';
-import { keyRevoked } from '../project/api-keys.js';
-import { type ExistingProject, type GivenAccess, type ProjectFields, roleIn } from '../project/fold.js';
-import { endOffer, withdrawal } from '../project/offers.js';
-import { rejectProject } from '../project/rejections.js';
-import { type Role, roleAtLeast } from '../role.js';
+import type { ProjectEvent } from './project/events.js';
+import { keyRevoked } from './project/api-keys.js';
+import { type ExistingProject, type GivenAccess, type ProjectFields, roleIn } from './project/fold.js';
+import { endOffer, withdrawal } from './project/offers.js';
+import { rejectProject } from './project/rejections.js';
+import { type Role, roleAtLeast } from './role.js';
 
 /** Owners reach all roles, admins editors and viewers: docs/projects.md#projects-and-roles. @throws CommandRejected */
 export function requireReach(project: Pick<ProjectFields, 'members'>, actorId: string, role: Role): void {

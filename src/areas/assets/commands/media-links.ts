@@ -1,12 +1,12 @@
-import { mediaTypeEssence } from '../../../../validation/text.js';
-import { wholeKey } from '../../../storages/domain/bucket/bucket.js';
-import type { PlaylistGrant } from '../../../../keys/codes/mac-tokens.js';
-import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
-import type { AssetDeps } from '../../deps.js';
-import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
-import type { AssetAddress } from '../change-asset.js';
-import type { OpenAssetStorage } from '../add-asset.js';
-import { hlsKind } from '../../domain/asset/renditions.js';
+import { mediaTypeEssence } from '../../../validation/text.js';
+import { wholeKey } from '../../storages/domain/bucket/bucket.js';
+import type { PlaylistGrant } from '../../../keys/codes/mac-tokens.js';
+import type { OpenedStorage } from '../../storages/commands/open-storage.js';
+import type { AssetDeps } from '../deps.js';
+import { assetAggregate, existingAsset } from '../domain/asset/asset.js';
+import type { AssetAddress } from './change-asset.js';
+import type { OpenAssetStorage } from './add-asset.js';
+import { hlsKind } from '../domain/asset/renditions.js';
 
 type DispositionType = 'inline' | 'attachment';
 

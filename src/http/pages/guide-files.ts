@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type PreparedBody, contentTag, weakTag } from '../../replies/reply.js';
-import { onceEach, openPackedFolder } from '../prepare-page.js';
+import { type PreparedBody, contentTag, weakTag } from '../replies/reply.js';
+import { onceEach, openPackedFolder } from './prepare-page.js';
 
 const manifestSchema = z.strictObject({
   /** A digest of what the site was built from. */

@@ -1,9 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { gaugesOf } from '../../observing/gauges.js';
-import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
+import { gaugesOf } from '../observing/gauges.js';
+import { StoreDamaged, UndecodableEvent } from '../event-sourcing/ports/errors.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Status } from '../../observing/components.js';
+import type { Status } from '../observing/components.js';
 
 interface RequestMeasurement {
   readonly method: string;
