@@ -1,3 +1,4 @@
+import { makeLeaseWatch } from '../../event-sourcing/feeding/consumers/lease-watch.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
@@ -8,7 +9,6 @@ import {
   feederKey,
   type Lease,
   makeLease,
-  makeLeaseWatch,
   makeSoleLease,
 } from '../../event-sourcing/feeding/consumers/lease.js';
 import type { NoteRetry } from '../opening/store-reports.js';

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../../kit/time/clock.js';
 import type { Position } from '../../ports/domain-event.js';
-import { taskPrefix } from './tasks.js';
 import type { StateRecord, StateStore } from '../../ports/state-store.js';
 
 /** How far this process is with a consumer: a view, a reaction, an endpoint or a task. */
@@ -66,7 +65,7 @@ const firstLooksMs = 500;
 /** A record expires for the sake of cleanliness only, so the clocks of processes may differ by this much. */
 const expiresMs = 86_400_000;
 
-const feederPrefix = 'feeder/';
+export const feederPrefix = 'feeder/';
 
 /** Returns the key of a release. Processes that can feed the same consumers have one lease. */
 export function feederKey(consumers: readonly string[]): string {
@@ -142,11 +141,11 @@ export function makeLease(deps: {
     const startedMs = clock.steadyMs();
     if (version !== null && (await write(version))) return;
     const stored = await stateStore.get(key);
-    found = parse(stored);
+    found = parseLease(stored);
     seen = sight(seen, stored, startedMs);
     // A write without an answer has left a record of this process.
     version = found?.owner === id ? seen.version : null;
-    const isFree = seen.version === null || isGone(seen) || hasStoppedThere(found);
+    const isFree = seen.version === null || isLeftOver(seen) || hasStoppedThere(found);
     if (!isOwner() && isFree && !isStopping()) await write(seen.version);
   }
 
@@ -227,7 +226,7 @@ function makeConsumers(id: string) {
 }
 
 /** A record as this process has seen it. Times are those of this process alone. */
-interface Sighting {
+export interface Sighting {
   /** Null where there is no record. */
   readonly version: string | null;
   /** The start of the first look with this version, and of the last one. */
@@ -247,65 +246,17 @@ const neverChangedMs = 2_500;
 const looksMin = 3;
 
 /** @param startedMs the start of the look: the record is at least as recent */
-function sight(before: Sighting | null, stored: StateRecord | null, startedMs: number): Sighting {
+export function sight(before: Sighting | null, stored: StateRecord | null, startedMs: number): Sighting {
   const version = stored?.version ?? null;
   if (before?.version === version) return { ...before, lookedMs: startedMs, looks: before.looks + 1 };
   return { version, sinceMs: startedMs, lookedMs: startedMs, looks: 1, hasChanged: before !== null };
 }
 
-function isGone({ looks, sinceMs, lookedMs, hasChanged }: Sighting): boolean {
+export function isLeftOver({ looks, sinceMs, lookedMs, hasChanged }: Sighting): boolean {
   return looks >= looksMin && lookedMs - sinceMs >= (hasChanged ? goneMs : neverChangedMs);
 }
 
 /** Returns null without a record, and for one that another release wrote in another format. */
-function parse(stored: StateRecord | null): LeaseRecord | null {
+export function parseLease(stored: StateRecord | null): LeaseRecord | null {
   return recordSchema.safeParse(stored?.value).data ?? null;
-}
-
-export type LeaseWatch = ReturnType<typeof makeLeaseWatch>;
-
-/** So many looks show whether an owner renews its record: after 2.5 s without a change it counts as gone. */
-const watchLooks = { max: 6, everyMs: 600 };
-
-/** Watches the leases of all releases and tasks, for operators. */
-export function makeLeaseWatch(deps: {
-  readonly stateStore: Pick<StateStore, 'list'>;
-  readonly clock: Clock;
-}) {
-  let leases: readonly { readonly stored: StateRecord; readonly seen: Sighting }[] = [];
-  return {
-    /**
-     * Reads the records until each that concerns the caller was renewed or counts as left over, for 3 s at most.
-     * @throws StoreUnavailable
-     */
-    look: async (concerns: (record: LeaseRecord) => boolean = () => true): Promise<void> => {
-      const renewed = new Set<string>();
-      for (let looks = 1; looks <= watchLooks.max; looks += 1) {
-        await refresh();
-        for (const { stored, seen } of leases)
-          if (seen.hasChanged && seen.looks === 1) renewed.add(stored.key);
-        const isOpen = live().some(({ key, record }) => !renewed.has(key) && concerns(record));
-        if (!isOpen) return;
-        if (looks < watchLooks.max) await deps.clock.sleep(watchLooks.everyMs);
-      }
-    },
-    /** Returns the records that the last reads did not show to be left over. */
-    live: (): readonly LeaseRecord[] => live().map(({ record }) => record),
-  };
-
-  async function refresh(): Promise<void> {
-    const startedMs = deps.clock.steadyMs();
-    const lists = [feederPrefix, taskPrefix].map((prefix) => deps.stateStore.list(prefix, { limit: 1_000 }));
-    leases = (await Promise.all(lists)).flat().map((stored) => {
-      const before = leases.find((lease) => lease.stored.key === stored.key);
-      return { stored, seen: sight(before?.seen ?? null, stored, startedMs) };
-    });
-  }
-
-  function live(): readonly { readonly key: string; readonly record: LeaseRecord }[] {
-    return leases.flatMap(({ stored, seen }) => {
-      const record = isGone(seen) ? null : parse(stored);
-      return record === null ? [] : [{ key: stored.key, record }];
-    });
-  }
 }

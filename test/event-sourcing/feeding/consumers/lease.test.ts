@@ -1,12 +1,8 @@
+import { makeLeaseWatch } from '../../../../src/event-sourcing/feeding/consumers/lease-watch.js';
 import test, { type ExecutionContext } from 'ava';
 import type { Clock } from '../../../../src/kit/time/clock.js';
 import { StoreUnavailable } from '../../../../src/event-sourcing/ports/errors.js';
-import {
-  feederKey,
-  type Lease,
-  makeLease,
-  makeLeaseWatch,
-} from '../../../../src/event-sourcing/feeding/consumers/lease.js';
+import { feederKey, type Lease, makeLease } from '../../../../src/event-sourcing/feeding/consumers/lease.js';
 import { makeMemoryStateStore } from '../../../support/fakes/memory-state-store.js';
 import { makeVirtualClock } from '../../../support/kernel/virtual-clock.js';
 
