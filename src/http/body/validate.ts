@@ -47,7 +47,7 @@ export function makeQueryParser<Query>(schema: z.ZodType<Query>): (querystring: 
 /** Returns the parameters that a query may have; null for a query that is ignored. */
 function parameterNames(schema: z.ZodType): ReadonlySet<string> | null {
   if (!(schema instanceof z.ZodObject)) throw new TypeError('the schema of a query must be an object');
-  return schema.def.catchall === undefined ? new Set(Object.keys(schema.shape)) : null;
+  return schema.def.catchall instanceof z.ZodUnknown ? null : new Set(Object.keys(schema.shape));
 }
 
 /** Returns the parameters that are known and given once, and the problems of the others. */
