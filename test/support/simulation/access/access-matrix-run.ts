@@ -38,6 +38,7 @@ export async function runAccessMatrix(
       api_key: unlimited,
       wrong_api_key: unlimited,
       wrong_agent_secret: unlimited,
+      playlist: unlimited,
     },
     logger: pino({ level: 'silent' }),
   });
