@@ -46,15 +46,8 @@ export type Ledger = {
   readonly refunded_in_total: Figure | null;
 };
 
-/**
- * `id`: the platform's. `reversed`: the platform took the money back, whether it reports a refund of this id or not.
- * `is_refund`: it reports both.
- */
-export type Refund = Figure & {
-  readonly id: string;
-  readonly status: z.infer<typeof refundStatus>;
-  readonly is_refund?: true;
-};
+/** `id`: the platform's. `reversed`: the platform took the money back, whether it reports a refund of this id or not. */
+export type Refund = Figure & { readonly id: string; readonly status: z.infer<typeof refundStatus> };
 
 /** `at_ms`: the platform's time, epoch milliseconds. */
 export type Figure = { readonly amount: number; readonly at_ms: number };
@@ -123,7 +116,7 @@ export function withRefund(
 ): OrderFacts {
   return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
-    refunds: withEntry(known.refunds, 'id', refund, mergedRefund),
+    refunds: withEntry(known.refunds, 'id', refund, laterRefund),
   }));
 }
 
@@ -200,12 +193,6 @@ const laterRefund = later<Refund>(
   ({ status }) => refundRank[status],
   amountOf,
 );
-function mergedRefund(known: Refund, fresh: Refund): Refund {
-  const merged = laterRefund(known, fresh);
-  const isRefund = known.status !== fresh.status || known.is_refund === true || fresh.is_refund === true;
-  return merged.status === 'reversed' && isRefund ? { ...merged, is_refund: true } : merged;
-}
-
 const laterFigure = later<Figure>(timeOf, amountOf);
 /** An ended dispute does not open again. */
 const laterDispute = later<Dispute>(
@@ -228,11 +215,9 @@ export function refundedOf({ captured, refunds, refunded_in_total: total }: Ledg
   const succeeded = sum(refunds.filter(({ status }) => status === 'succeeded'));
   const [totalAt, totalAmount] = [total?.at_ms ?? Infinity, total?.amount ?? 0];
   const uncounted = refunds.filter(
-    // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails. A total comes
-    // with each refund, so it covers a refund that is reversed later.
-    ({ status, at_ms, is_refund }) =>
-      (status === 'failed' && at_ms >= totalAt) ||
-      (status === 'reversed' && (is_refund === true || at_ms <= totalAt)),
+    // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails.
+    ({ status, at_ms }) =>
+      (status === 'failed' && at_ms >= totalAt) || (status === 'reversed' && at_ms <= totalAt),
   );
   const refunded = Math.max(succeeded, totalAmount - sum(uncounted));
   return captured === null ? refunded : Math.min(refunded, captured);
