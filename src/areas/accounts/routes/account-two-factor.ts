@@ -92,9 +92,8 @@ export function makeTwoFactorRoutes(deps: AccountCommands): readonly Route[] {
       errors: refusals,
       limit: tries,
       deviceOf,
-      handler: ({ caller, trying: client, body, command }) => {
-        return finished(removeTotp({ ...provedBy(body, caller), client }, command));
-      },
+      handler: ({ caller, trying: client, body, command }) =>
+        finished(removeTotp({ ...provedBy(body, caller), client }, command)),
     }),
     route('replaceRecoveryCodes', 'POST /api/v1/auth/2fa/recovery-codes', {
       summary: 'Replace the recovery codes',
