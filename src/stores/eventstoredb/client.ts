@@ -46,6 +46,8 @@ class ReconnectingClient extends EventStoreDBClient {
       const { silentNode } = this;
       const isLeft = silentNode !== null && discovery !== null;
       this.node = await (isLeft ? discovery.beyond(silentNode, this.closing.signal) : resolve());
+      // Otherwise a channel that no call waits for would connect again and again after the end.
+      this.closing.signal.throwIfAborted();
       this.connections += 1;
       return this.node;
     };
@@ -93,7 +95,7 @@ class ReconnectingClient extends EventStoreDBClient {
     })();
   }
 
-  /** Ends all streams and closes the connection. */
+  /** Ends all streams and closes the connection. @throws AbortError where there was none */
   async shutDown(): Promise<void> {
     this.closing.abort();
     await this.dispose();

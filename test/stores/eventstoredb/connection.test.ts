@@ -8,6 +8,7 @@ import {
   type ConnectionPolicy,
   parseConnectionString,
 } from '../../../src/stores/eventstoredb/connection-string.js';
+import { makeClient } from '../../../src/stores/eventstoredb/client.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -130,6 +131,19 @@ test.serial('Opening sends nothing, so a service can start while the server is a
   await server.network.accept();
   t.regex(await store.logId(), /^[0-9a-f-]{36}$/);
   await store.close();
+});
+
+test('A client that was shut down opens no connection', async (t) => {
+  const { server } = await givenServer(t);
+  const parsed = parseConnectionString(server.url);
+  if ('problems' in parsed) return t.fail(parsed.problems.join('; '));
+  const client = makeClient(parsed.settings, 60_000);
+  await t.throwsAsync(client.shutDown(), { name: 'AbortError' });
+  const anonymous = { username: 'anonymous', password: 'anonymous' };
+  await t.throwsAsync(
+    client.openBatchCall(anonymous, (call) => call.on('error', () => undefined)),
+    { name: 'AbortError' },
+  );
 });
 
 test.serial('A process that closes its store ends by itself', async (t) => {

@@ -16,12 +16,20 @@ export interface Network {
   close(): Promise<void>;
 }
 
+/** The ports of earlier servers: gRPC keeps the back-off of an address for all clients of the process. */
+const portsUsed = new Set<number>();
+
 export async function makeNetwork(targetPort: number, host = '127.0.0.1'): Promise<Network> {
   const sockets = new Set<Socket>();
   let frozen = false;
   let server = makeProxy();
-  await listen(server, { host, port: 0 });
-  const { port } = server.address() as AddressInfo;
+  let port = await listen(server, { host, port: 0 });
+  while (portsUsed.has(port)) {
+    server.close();
+    server = makeProxy();
+    port = await listen(server, { host, port: 0 });
+  }
+  portsUsed.add(port);
 
   return {
     port,
@@ -78,7 +86,8 @@ export async function makeNetwork(targetPort: number, host = '127.0.0.1'): Promi
   }
 }
 
-async function listen(server: Server, at: { readonly host: string; readonly port: number }): Promise<void> {
+async function listen(server: Server, at: { readonly host: string; readonly port: number }): Promise<number> {
   server.listen(at);
   await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }
