@@ -149,16 +149,16 @@ export function givenCommands(
     notices,
     findAccount,
     // A page of an import ends at its time. The test's machine may be slow.
-    ...makeCommands({ ...deps, importMs: 600_000 }),
+    ...makeCommands({ importMs: 600_000, ...deps }),
     // The limits of callbacks are real time. The test's clock would let them pass at once.
     ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
   };
 }
 
-/** The calls of the service to buckets. */
+/** The calls of the service to buckets, and how long an import may take. */
 export type BucketCalls = Pick<
   Deps,
-  'headObject' | 'multipart' | 'listObjects' | 'deleteObject' | 'readObject'
+  'headObject' | 'multipart' | 'listObjects' | 'deleteObject' | 'readObject' | 'importMs'
 >;
 
 const noAnswer = () => Promise.resolve({ failure: 'away' } as const);

@@ -114,7 +114,6 @@ export function makeImportAssets(deps: ImportDeps) {
     by: Omit<Page, 'added'>,
   ): Promise<Omit<ImportedPage, 'next'> & { readonly read: number }> {
     const signal = AbortSignal.timeout(deps.importMs ?? importMsMax);
-    const isLate = () => signal.aborted;
     const basePath = opened.storage.configuration.base_path;
     const keys = objects.flatMap(({ readings }) => readings.map((key) => below(basePath, key)));
     // Many imports at once look one page up in a turn of the process.
@@ -124,13 +123,15 @@ export function makeImportAssets(deps: ImportDeps) {
     const added: AssetResource[] = [];
     const skipped: SkippedObject[] = [];
     let read = 0;
+    // A page that read no object would look like a whole one.
+    const isLate = () => signal.aborted && read > 0;
     while (read < objects.length && !isLate()) {
       await processPace.spend({ bytes: 0, elements: atOnce * elementsOfRecord });
       const some = objects.slice(read, read + atOnce);
       for (const one of await Promise.all(
         some.map((object) => judge(opened, input, object, { signal, known })),
       )) {
-        if (isLate() && read > 0) break;
+        if (isLate()) break;
         const found = 'reason' in one ? one : await addOne(one, { ...by, added });
         if ('reason' in found) skipped.push(found);
         else added.push(found);
@@ -169,7 +170,8 @@ export function makeImportAssets(deps: ImportDeps) {
     if (confirmed === null) return skip('key_unconfirmed');
     const name = nameOf(object_key);
     if (!showsSomething(name)) return skip('name_not_possible');
-    const media_type = mime.getType(object_key) ?? 'application/octet-stream';
+    // A key without a folder and a dot would count as an ending.
+    const media_type = mime.getType(`/${object_key}`) ?? 'application/octet-stream';
     const facts = { name, object_key, media_type, size: listed.size, renditions: [] };
     try {
       const checked = checkAssetFacts(facts, keyRuleOf(provider, basePath));

@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { setTimeout } from 'node:timers/promises';
+import type { ReadModelStore } from '../../../../src/event-sourcing/ports/read-model-store.js';
 import {
   type ListedObject,
   type ListObjects,
@@ -6,6 +8,7 @@ import {
 } from '../../../../src/areas/storages/bucket/objects/list-objects.js';
 import { makeHeadObject } from '../../../../src/areas/storages/bucket/objects/head-object.js';
 import type { OutgoingHttp } from '../../../../src/outgoing/outgoing-http.js';
+import { aroundCalls } from '../../../support/fakes/around-calls.js';
 import { countingReads } from '../../../support/clients/counting-reads.js';
 import { givenOwnedProject } from '../../../support/given/project-over-http.js';
 import type { BucketCalls } from '../../../support/given/given-commands.js';
@@ -325,6 +328,44 @@ test('An import of known objects with encoded keys asks the bucket for its list 
   const again = (await ask()).json as Imported;
   t.deepEqual(again.skipped, [{ object_key: '河.webp', reason: 'already_an_asset' }]);
   t.is(heads, 0);
+});
+
+test('An import whose time is up before its first file reads one file, and skips none', async (t) => {
+  // Given three files, and a store that answers only after the time of an import
+  const objects = ['a.mp4', 'b.mp4', 'c.mp4'].map((key) => listed(key));
+  const listObjects: ListObjects = () => Promise.resolve({ kind: 'listed', objects, next: null });
+  const wrapDocuments = (store: ReadModelStore) =>
+    aroundCalls(store, async (_name, run) => {
+      await setTimeout(5);
+      return run();
+    });
+  const { ask } = await start(t, { listObjects, importMs: 0 }, '', { storeOptions: { wrapDocuments } });
+
+  // When the import is repeated with its cursor
+  const added: (readonly string[])[] = [];
+  let cursor: string | null = null;
+  do {
+    const reply = await ask(cursor === null ? {} : { cursor });
+    t.is(reply.status, 200, reply.text);
+    const page = reply.json as Imported;
+    added.push(page.added.map(({ object_key }) => object_key));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+
+  // Then each file is an asset
+  t.deepEqual(added, [['a.mp4'], ['b.mp4'], ['c.mp4']]);
+});
+
+test('An imported file has the media type of its ending, and none of its whole name', async (t) => {
+  const objects = ['mp4', 'film.mp4', 'a/mp4'].map((key) => listed(key));
+  const { ask } = await start(t, {
+    listObjects: () => Promise.resolve({ kind: 'listed', objects, next: null }),
+  });
+  const { added } = (await ask()).json as Imported;
+  t.deepEqual(
+    added.map(({ media_type }) => media_type),
+    ['application/octet-stream', 'video/mp4', 'application/octet-stream'],
+  );
 });
 
 test('An import names a storage of another project as one that does not exist', async (t) => {

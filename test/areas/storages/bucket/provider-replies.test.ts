@@ -194,3 +194,12 @@ test('A header that is no region is no hint', async (t) => {
     hint: null,
   });
 });
+
+test('A code that every object has a member for is a code that no rule knows', async (t) => {
+  for (const code of ['constructor', 'toString', '__proto__']) {
+    for (const body of [errorDocument(code, ''), errorDocument('AccessDenied', '', ec(code))]) {
+      const failure = await failureOfReply('write', { status: 403, headers: {}, body: Buffer.from(body) });
+      t.deepEqual(failure, { code: 'write_denied', hint: null }, body);
+    }
+  }
+});

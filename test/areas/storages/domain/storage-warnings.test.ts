@@ -91,6 +91,17 @@ test('A bucket that the storage has left ends no warning of the next one', (t) =
     .then(t);
 });
 
+test('The same rule at another bucket appends an event', (t) => {
+  // Given a storage that was moved to another bucket while it was disabled
+  const moved: readonly StorageEvent[] = [
+    ...[...activated, corsSet(), { type: 'StorageDisabled', data: {} } as const],
+    ...[changedTo(otherBucket), { type: 'StorageEnabled', data: {} } as const],
+  ];
+  given(storageAggregate, ...moved)
+    .when({ ...record([], true), connection: otherBucket })
+    .then(t, corsSet());
+});
+
 test('A bucket that had the rule appends an event only if a warning says otherwise', (t) => {
   const active = given(storageAggregate, ...activated);
   const warned = given(storageAggregate, ...passedWith(missing(app)));

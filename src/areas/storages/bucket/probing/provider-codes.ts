@@ -136,8 +136,14 @@ export async function readStorageError(body: Buffer): Promise<StorageError | nul
   const [code, words] = [text('Code'), text('Message').slice(0, wordsMax)];
   const isExpired = code === 'AccessDenied' && text('ServerTime') !== '';
   const worded = byWords.find(([codes, meaning]) => codes.test(code) && meaning.test(words))?.[2];
-  const cause = byFineCode[text('EC')] ?? worded ?? (isExpired ? 'clock_skewed' : byCode[code]);
+  const cause =
+    listedIn(byFineCode, text('EC')) ?? worded ?? (isExpired ? 'clock_skewed' : listedIn(byCode, code));
   return { code: /^[A-Za-z0-9. ]{1,64}$/.test(code) ? code : null, cause, region: regionIn(text, words) };
+}
+
+/** A reply may write any text, also one that every object has a member for. */
+function listedIn(table: typeof byCode, code: string): ProbeFailureCode | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined;
 }
 
 /** Characters of a message that rules look at. */

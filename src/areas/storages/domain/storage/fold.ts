@@ -119,7 +119,7 @@ export interface ExistingStorage extends StorageFields {
   readonly delivery: DeliveryMode;
   /** Of the mode `token`; null for other modes. */
   readonly cdnToken: StoredCdnToken | null;
-  /** The CORS rule that the service has set since the last passed test. */
+  /** The CORS rule that the service has set since the last passed test of the connection. */
   readonly corsSet: Extract<StorageEvent, { type: 'StorageCorsSet' }>['data'] | null;
   /** The candidate of the test under way. */
   readonly candidate: StorageCandidate | null;
@@ -165,8 +165,9 @@ export function evolve(state: StorageState, event: StorageEvent): StorageState {
 }
 
 const stateChanges: ChangesBy<StorageEvent, ExistingStorage, Partial<ExistingStorage>> = {
-  StorageChanged: ({ data }, { configuration, candidate }) => ({
+  StorageChanged: ({ data }, { configuration, candidate, corsSet }) => ({
     configuration: { ...configuration, ...data },
+    corsSet: sameConnection(configuration, data) ? corsSet : null,
     candidate: candidate && withoutChanged(candidate, configuration, data),
   }),
   StorageCredentialsReplaced: ({ data: { credentials } }, before) => ({
