@@ -6,7 +6,13 @@ import type { CreateShareInput } from '../../src/areas/shares/commands/sharing.j
 import { eventually } from '../support/eventually.js';
 import { type FakeStorage, givenFakeStorage } from '../support/fakes/fake-storage.js';
 import { appendEvents } from '../support/given/append-events.js';
-import { addAsset, givenAsset, givenShare, sharePassword } from '../support/given/given-share.js';
+import {
+  addAsset,
+  givenAsset,
+  givenShare,
+  nextContext,
+  sharePassword,
+} from '../support/given/given-share.js';
 import { givenInProcess } from '../support/servers/service-in-process.js';
 import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
 import { realClock } from '../support/fakes/clock.js';
@@ -25,6 +31,7 @@ interface Scene {
     readonly page: string;
     /** The counts of the share. */
     readonly counts: () => Promise<{ readonly views: number; readonly downloads: number }>;
+    readonly switchStorage: (to: 'disableStorage' | 'enableStorage') => Promise<unknown>;
   }>;
 }
 
@@ -62,7 +69,10 @@ async function given(t: ExecutionContext, { behindMs = 0 } = {}): Promise<Scene>
         const found = await services.readers.shares.find(place.projectId, id);
         return { views: found?.resource.views ?? -1, downloads: found?.resource.downloads ?? -1 };
       };
-      return { url, page, counts };
+      return {
+        ...{ url, page, counts },
+        switchStorage: (to) => services.commands[to](place, nextContext(services)),
+      };
     },
   };
 }
@@ -172,14 +182,19 @@ browserSuite(test, 'The page of shares in a browser', () => {
     'A visitor of a share without a password is asked for none when the session ends',
     async (t) => {
       const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
-      const { counts } = await visit(image, makePng(3, 2), { password: null, max_uses: 3 });
+      const { counts } = await visit(image, makePng(3, 2), { password: null, max_uses: 2 });
       const isAsked = `return !document.getElementById('again').hidden && document.activeElement.id === 'notice-heading'`;
       await browser.until(isAsked);
       // Given a visitor whose session ends while the page is open
       await browser.run(
         `const send = window.fetch;
-       window.fetch = (path, init) =>
-         path.endsWith('/media') ? Promise.resolve(Response.json({ code: 'invalid_credentials' }, { status: 401 })) : send(path, init);`,
+       window.fetch = async (path, init) => {
+         if (path.endsWith('/media')) return Response.json({ code: 'invalid_credentials' }, { status: 401 });
+         const reply = await send(path, init);
+         if (!window.loses || !path.endsWith('/verify')) return reply;
+         window.loses = false;
+         throw new TypeError('the connection broke');
+       };`,
       );
       await browser.click('#again');
       await browser.until(isOpened);
@@ -187,6 +202,10 @@ browserSuite(test, 'The page of shares in a browser', () => {
       await browser.until(`return document.getElementById('opened').hidden`);
       await browser.until(isAsked);
       t.true(await browser.run(`return document.getElementById('ask').hidden`));
+      // And when the reply to the last opening is lost, then another attempt gets it
+      await browser.run(`window.loses = true`);
+      await browser.click('#again');
+      await browser.until(`return document.getElementById('again').textContent === 'Try again'`);
       await browser.click('#again');
       await browser.until(isOpened);
       await eventually('the share counts both openings', async () => (await counts()).views === 2);
@@ -218,7 +237,7 @@ browserSuite(test, 'The page of shares in a browser', () => {
 
   test.serial('A reload keeps the session of a share that opens once', async (t) => {
     const { browser, visit } = await given(t);
-    const { page } = await visit(image, makePng(3, 2), { max_uses: 1 });
+    const { page, switchStorage } = await visit(image, makePng(3, 2), { max_uses: 1 });
     await browser.type('#password', `${sharePassword}\uE007`);
     await browser.until(isOpened);
     // When the visitor reloads the page, whose link opens nothing more
@@ -235,6 +254,14 @@ browserSuite(test, 'The page of shares in a browser', () => {
     await browser.devTools('Network.setBlockedURLs', { urls: [] });
     await browser.click('#again');
     await browser.until(`return document.querySelector('#stage img')?.naturalWidth === 3`);
+    // And so does a reload while the storage is disabled: the next one shows the image
+    await switchStorage('disableStorage');
+    await browser.open(page);
+    await browser.until(`return document.activeElement.id === 'notice-heading'`);
+    await switchStorage('enableStorage');
+    await browser.open(page);
+    await browser.until(`return ['notice-heading', 'title'].includes(document.activeElement.id)`);
+    t.true(await browser.run(isOpened));
     // And another tab does not open the share
     await browser.run(`sessionStorage.clear()`);
     await browser.open(page);

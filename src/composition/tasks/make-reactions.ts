@@ -67,7 +67,7 @@ function makeMailReactions(services: Services): readonly AnyReaction[] {
     makeMailShareGuessing(deps),
     makeRequestOpeningNotices(deps),
     makeMailShareOpening(deps),
-    makeMailShareLinks(deps),
+    makeMailShareLinks({ ...deps, ...services.commands }),
     ...(config.unprovedAccountDays === 0
       ? []
       : [warnUnprovedAccounts({ ...deps, ...services.commands, ...config })]),

@@ -132,16 +132,17 @@ export function makeViews(deps: {
         );
         return documents.filter((document) => document !== null);
       },
-      find: async (query) =>
-        listed<Document>(
-          projection,
-          await readModelStore.find(generations.liveCollection(projection), query),
-        ),
-      findInOrder: async (query) =>
-        listed<Document>(
-          projection,
-          await readModelStore.findInOrder(generations.liveCollection(projection), query),
-        ),
+      find: (query) =>
+        listed<Document, DocumentQuery>(projection, query, {
+          read: (wanted) => readModelStore.find(generations.liveCollection(projection), wanted),
+          positionOf: ({ id }) => id,
+        }),
+      findInOrder: (query) =>
+        listed<Document, OrderedQuery>(projection, query, {
+          read: (wanted) => readModelStore.findInOrder(generations.liveCollection(projection), wanted),
+          // Only documents with a string in the field are in the order.
+          positionOf: ({ id, body }) => ({ id, value: body?.[query.orderBy] as string }),
+        }),
       ids: (query) => readModelStore.ids(generations.liveCollection(projection), query),
       changeToken: () => {
         const collection = generations.liveCollection(projection);
@@ -178,14 +179,30 @@ export function makeViews(deps: {
     return toViewDocument<Document>(isStale(projection) ? await foldedOn(projection, stored) : stored);
   }
 
-  /** Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed. */
-  async function listed<Document extends JsonObject>(
+  /**
+   * Returns the documents of a list. It folds missing events onto those of a stale collection; newer documents are not listed.
+   * Later ones take the places of those that were removed since, because a page that is not full is the last one.
+   */
+  async function listed<Document extends JsonObject, Query extends DocumentQuery | OrderedQuery>(
     projection: Projection,
-    found: readonly StoredDocument[],
+    query: Query,
+    list: {
+      readonly read: (query: Query) => Promise<readonly StoredDocument[]>;
+      readonly positionOf: (document: StoredDocument) => Query['after'];
+    },
   ): Promise<readonly ViewDocument<Document>[]> {
+    const found = await list.read(query);
     if (!isStale(projection)) return toViewDocuments<Document>(found);
     const folded = await Promise.all(found.map((document) => foldedOn(projection, document)));
-    return toViewDocuments<Document>(folded.filter((document) => document !== null));
+    const shown = toViewDocuments<Document>(folded.filter((document) => document !== null));
+    const [last, limit] = [found.at(-1), query.limit - shown.length];
+    if (last === undefined || found.length < query.limit || limit === 0) return shown;
+    const others = await listed<Document, Query>(
+      projection,
+      { ...query, after: list.positionOf(last), limit },
+      list,
+    );
+    return [...shown, ...others];
   }
 
   function isStale(projection: Projection): boolean {

@@ -6,7 +6,7 @@ import {
   counterLabelsProjection,
   countersProjection,
 } from '../../support/kernel/counters.js';
-import { givenProcess, sendToCounter, givenWorld } from '../../support/kernel/world.js';
+import { givenProcess, handlerWithoutViews, sendToCounter, givenWorld } from '../../support/kernel/world.js';
 import { recording } from '../../support/kernel/faulty-stores.js';
 
 const open: CounterCommand = { type: 'Open', label: 'a' };
@@ -19,10 +19,9 @@ async function given() {
   const seen = recording(log, () => clock.now().getTime());
   const process = await givenProcess({ ...world, eventStore: seen.store });
   return {
-    clock,
-    log,
-    documents,
-    process,
+    ...{ clock, log, documents, process },
+    /** Sends commands whose documents are not written. */
+    behind: handlerWithoutViews(world),
     reads: seen.reads,
     /** Drops the documents, as if no projector had come this far. */
     forget: async () => {
@@ -84,6 +83,29 @@ test('A search finds documents by their fields in order of id, without tombstone
     found.map(({ id }) => id),
     ['c1', 'c4'],
   );
+});
+
+test('A list of a stale collection ends only where the collection does, also after removals that it lacks', async (t) => {
+  const { process, log: eventStore, documents: readModelStore, behind } = await given();
+  for (const id of ['c1', 'c2', 'c3', 'c4']) await sendToCounter(process.handler, id, open, 0);
+  for (const id of ['c2', 'c3']) await sendToCounter(behind, id, close, 1);
+  const { generations } = process;
+  const views = makeViews({ generations, eventStore, readModelStore, stale: new Set([live]) });
+  const view = views.of(countersProjection);
+  const where = { field: 'label', equals: 'a' };
+  for (const descending of [false, true]) {
+    const expected = descending ? ['c4', 'c1'] : ['c1', 'c4'];
+    const found = await view.find({ where, descending, limit: 2 });
+    t.deepEqual(
+      found.map(({ id }) => id),
+      expected,
+    );
+    const inOrder = await view.findInOrder({ orderBy: 'label', descending, limit: 2 });
+    t.deepEqual(
+      inOrder.map(({ id }) => id),
+      expected,
+    );
+  }
 });
 
 test('Documents of several views are read in one call, and the log has those that the store lacks', async (t) => {

@@ -62,9 +62,12 @@ export function makeNodes({ handler, nodes }: Pick<NodeDeps, 'handler' | 'nodes'
       const { description } = requireNode((await handler.load(nodeAggregate, nodeId)).state);
       const before = new Map<string, unknown>(Object.entries(description));
       const after = checkDescription({ ...description, ...definedOf(input.changes) });
-      // Only the fields that differ, so that a concurrent change of another field stays.
+      const isMoved = after.ip_address !== description.ip_address;
+      // Only the fields that differ, so that a concurrent change of another field stays. An address comes with its version.
       const changes = Object.fromEntries(
-        Object.entries(after).filter(([field, value]) => before.get(field) !== value),
+        Object.entries(after).filter(
+          ([field, value]) => before.get(field) !== value || (isMoved && field === 'ip_version'),
+        ),
       );
       const change = { type: 'Change', changes, mode } as const;
       const { documents } = await handler.handle(targetOf(nodeId), change, context, options);

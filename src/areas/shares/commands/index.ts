@@ -10,11 +10,11 @@ export type ShareCommands = ReturnType<typeof makeShareCommands>;
 export function makeShareCommands(deps: ShareDeps) {
   const common = { ...deps, ...makeVisits(deps), ...makeAccesses(deps) };
   const media = makeSharedMedia(common);
-  const { visitorOf, describeShared, findFraming, recordCountedAccesses } = common;
+  const { visitorOf, describeShared, findFraming, findSharedAssets, recordCountedAccesses } = common;
   return {
     ...makeSharing(deps),
     verifyShare: makeVerifyShare({ ...common, ...media }),
-    ...{ visitorOf, describeShared, findFraming, recordCountedAccesses },
+    ...{ visitorOf, describeShared, findFraming, findSharedAssets, recordCountedAccesses },
     renewShareMedia: media.renewShareMedia,
     mailShare: makeMailShare(common),
     servePlaylist: makeServePlaylist(common),

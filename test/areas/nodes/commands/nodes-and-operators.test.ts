@@ -96,6 +96,25 @@ test('Concurrent changes of different fields are both kept', async (t) => {
   t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
 });
 
+test('Of concurrent changes of the address, the last one decides the version too', async (t) => {
+  const { addNode, changeNode, nodes, stores } = await given();
+  const { resource } = await addNode(node, operator(1));
+  const move = (ip_address: string) => ({ nodeId: resource.id, changes: { ip_address } });
+  const overtaken = makeNodes({
+    nodes,
+    handler: {
+      ...stores.handler,
+      load: async (aggregate, id) => {
+        const loaded = await stores.handler.load(aggregate, id);
+        await changeNode(move('2001:db8::1'), operator(2));
+        return loaded;
+      },
+    },
+  });
+  await overtaken.changeNode(move('192.0.2.2'), operator(3));
+  t.like(await nodes.list(), [{ ip_address: '192.0.2.2', ip_version: 4 }]);
+});
+
 test('A user becomes an operator by address, and authentication sees it at once', async (t) => {
   const { ada, grantPlatformRole, verifyEmail, users } = await given();
   const id = await ada();

@@ -48,7 +48,7 @@ async function given(t: ExecutionContext, terms: Parameters<typeof givenShare>[2
   const share = await givenShare(service, place, terms);
   const { projectId } = place;
   return {
-    ...{ ...scene, service, share, projectId, commands },
+    ...{ ...scene, service, share, place, projectId, commands },
     /** The view does not have the share for so many reads. */
     lag: (reads: number) => {
       unseen = reads;
@@ -160,6 +160,16 @@ test('No mail leads to a share without a password once the project allows none',
   await allow(false);
   await settled(start());
   t.deepEqual(smtp.mails, []);
+});
+
+test('No mail leads to a share whose storage is disabled or whose asset is removed', async (t) => {
+  for (const end of ['disableStorage', 'removeAsset'] as const) {
+    const { start, settled, smtp, send, service, commands, place } = await given(t);
+    await send(['bob@example.net']);
+    await commands[end](place, nextContext(service));
+    await settled(start());
+    t.deepEqual(smtp.mails, [], end);
+  }
 });
 
 test('A repeated request mails nothing more, also after its key is destroyed', async (t) => {

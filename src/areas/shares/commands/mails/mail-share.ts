@@ -64,9 +64,11 @@ type Requested = Extract<ShareMailEvent, { type: 'ShareMailRequested' }>;
  * deleted, the sender has left the project, or after a day.
  */
 export function makeMailShareLinks(
-  deps: MailDeps & Pick<ShareDeps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'>,
+  deps: MailDeps &
+    Pick<ShareDeps, 'handler' | 'sealer' | 'shares' | 'users' | 'clock'> &
+    Pick<Visits, 'findSharedAssets'>,
 ) {
-  const { handler, sealer, shares, users, clock, publicUrl } = deps;
+  const { handler, sealer, shares, users, clock, publicUrl, findSharedAssets } = deps;
   return makeMailReaction(deps, shareMailAggregate, ['ShareMailRequested'], {
     name: 'mail-share-links',
     deadline: ({ recordedAt }) => new Date(recordedAt.getTime() + shareMailLifetimeMs),
@@ -96,13 +98,10 @@ export function makeMailShareLinks(
 
   /** Returns null where the link is not to be mailed any more. */
   async function openLink({ data }: ReactionEvent<Requested>) {
-    const [{ state: share }, { state: project }] = await Promise.all([
-      handler.load(shareAggregate, data.share_id),
-      handler.load(projectAggregate, data.project_id),
-    ]);
+    const { state: share } = await handler.load(shareAggregate, data.share_id);
     if (share.status !== 'open' || !isUsable(share, clock.now())) return null;
-    if (project.status !== 'existing' || roleIn(project, data.sent_by) === null) return null;
-    if (!isProtected(share) && !project.open_shares) return null;
+    const { project } = (await findSharedAssets(share)) ?? {};
+    if (project === undefined || roleIn(project, data.sent_by) === null) return null;
     const found = await shares.find(data.project_id, data.share_id);
     // The stream has the share, so the view is behind: the mail waits, and is not lost.
     if (found === null) throw new StoreUnavailable('the view does not have the share yet');

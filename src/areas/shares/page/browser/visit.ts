@@ -56,7 +56,8 @@ function visitShare(): void {
       notices.showUnreached(renewed.waitSeconds, () => void start());
       return;
     }
-    if (renewed !== null && renewed.status !== 200) kept.forget();
+    // A 404 ends no session: the storage of the files may be disabled for a while.
+    if (renewed?.status === 401) kept.forget();
     await startAfresh(introduced, null);
   }
 
@@ -88,7 +89,8 @@ function visitShare(): void {
     else if (reply.status === 404) leave(reply);
     // The share has got a password meanwhile.
     else if (reply.status === 401) form.show(null);
-    else notices.showUnreached(reply.waitSeconds, () => void start());
+    // The lost reply may be of the last use, after which the link says nothing more: the same attempt gets it again.
+    else notices.showUnreached(reply.waitSeconds, () => void openWithoutPassword());
   }
 
   function open({ data, aheadMs }: ShareReply): void {
@@ -140,7 +142,6 @@ function visitShare(): void {
 
   function close(): void {
     opening = null;
-    kept.forget();
     renewal.stop();
     view.hide();
   }
