@@ -142,6 +142,16 @@ const losses: readonly (readonly [string, readonly PaymentFact[], boolean])[] = 
   ['a reversal and its lost dispute', [lossOf(600, 'reversed'), decisionOf('lost', 600)], true],
   ['a reversal and its refund', [lossOf(600, 'reversed'), lossOf(600, 'succeeded')], true],
   ['a reversal and another refund', [lossOf(600, 'reversed'), lossOf(399, 'succeeded', 'r2')], false],
+  [
+    'a refund with its total and a later reversal of its id',
+    [lossOf(600, 'succeeded'), totalOf(600), lossOf(600, 'reversed')],
+    true,
+  ],
+  [
+    'a refund that failed before the total of another, and a reversal of its id',
+    [refundOf('failed', 300), totalOf(700), lossOf(300, 'reversed')],
+    false,
+  ],
   ['a lost dispute that is won later', [decisionOf('lost'), decisionOf('won')], true],
   ['an open dispute', [decisionOf('open')], true],
 ];
@@ -384,7 +394,7 @@ const fact: fc.Arbitrary<PaymentFact> = fc.oneof(
   fc.record({
     kind: fc.constant('refund' as const),
     refund_id: fc.constantFrom('r1', 'r2'),
-    status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
+    status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const, 'reversed' as const),
     amount: fc.constantFrom(300, 999),
     currency: fc.constant('USD'),
   }),

@@ -96,6 +96,10 @@ function takenOf(
   return Math.max(reversed, lost);
 }
 
+function isRefund(fact: PaymentFact): fact is Refund {
+  return fact.kind === 'refund' && fact.status !== 'reversed';
+}
+
 /** Returns the state of each refund: a reversal, else the latest. */
 function refundsOf(about: readonly LedgerEntry[]): readonly Dated<Refund>[] {
   const refunds = about.flatMap(({ fact, atMs }) => (fact.kind === 'refund' ? [{ ...fact, atMs }] : []));
@@ -119,8 +123,17 @@ function refundedOf(about: readonly LedgerEntry[]): number {
   if (totals.length === 0) return succeeded;
   const total = last(totals, ({ atMs, amount }) => [atMs, amount]);
   const failedSince = latest.filter(({ status, atMs }) => status === 'failed' && atMs >= total.atMs);
-  const reversedBefore = latest.filter(({ status, atMs }) => status === 'reversed' && atMs <= total.atMs);
-  return Math.max(succeeded, total.amount - sumOf([...failedSince, ...reversedBefore]));
+  // Whether the total contains the money of a reversal: because it came later, or because it contains the refund of the id.
+  const reversedInTotal = latest.filter(({ status, atMs, refund_id }) => {
+    const refund = refundsOf(about.filter(({ fact }) => isRefund(fact) && fact.refund_id === refund_id))[0];
+    const contains =
+      refund !== undefined &&
+      (refund.status === 'succeeded'
+        ? refund.atMs <= total.atMs
+        : refund.status === 'failed' && refund.atMs >= total.atMs);
+    return status === 'reversed' && (contains || atMs <= total.atMs);
+  });
+  return Math.max(succeeded, total.amount - sumOf([...failedSince, ...reversedInTotal]));
 }
 
 /** Returns each dispute at its end. An end holds, and of two ends the later one, or the lost one at equal times. */

@@ -1,5 +1,5 @@
 import type { MoneyFact } from '../fact.js';
-import { type TransactionFacts, refundedOf, sum } from './facts.js';
+import { type TransactionFacts, refundedOf, succeededOf } from './facts.js';
 import type { ReportedFact } from './reported-fact.js';
 import { transactionKey } from './review.js';
 import type { PlacedOrder } from './fold.js';
@@ -69,7 +69,7 @@ function refundContradiction(fact: RefundFact, known: TransactionFacts | undefin
   const same = ledger.refunds.find(({ id }) => id === fact.refund_id);
   if (same !== undefined)
     return same.amount === fact.amount ? null : `the refund is known with ${same.amount} minor units`;
-  const refunded = sum(ledger.refunds.filter(({ status }) => status === 'succeeded'));
+  const refunded = succeededOf(ledger);
   return fact.status === 'succeeded' && refunded + fact.amount > ledger.captured
     ? `${refunded} minor units are refunded already, and with this refund they would be more than the payment of ${ledger.captured}`
     : null;

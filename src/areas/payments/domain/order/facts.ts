@@ -41,6 +41,7 @@ export type Ledger = {
   readonly currency: string;
   /** Minor units; null until a payment is captured or applied. */
   readonly captured: number | null;
+  /** Of each id at most one report of a refund and one of a reversal. */
   readonly refunds: readonly Refund[];
   /** The latest total of all refunds. */
   readonly refunded_in_total: Figure | null;
@@ -114,9 +115,10 @@ export function withRefund(
   transactionId: string,
   { currency, ...refund }: Refund & { readonly currency: string },
 ): OrderFacts {
+  const isSame = (one: Refund): boolean => one.id === refund.id && isReversal(one) === isReversal(refund);
   return withLedger(facts, transactionId, currency, (known) => ({
     ...known,
-    refunds: withEntry(known.refunds, 'id', refund, laterRefund),
+    refunds: withSame(known.refunds, refund, isSame, laterRefund),
   }));
 }
 
@@ -168,9 +170,17 @@ export function withEntry<Key extends string, Entry extends Readonly<Record<Key,
   fresh: Entry,
   merge: (known: Entry, fresh: Entry) => Entry,
 ): readonly Entry[] {
-  const isKnown = entries.some((entry) => entry[key] === fresh[key]);
-  if (!isKnown) return [...entries, fresh];
-  return entries.map((entry) => (entry[key] === fresh[key] ? merge(entry, fresh) : entry));
+  return withSame(entries, fresh, (entry) => entry[key] === fresh[key], merge);
+}
+
+function withSame<Entry>(
+  entries: readonly Entry[],
+  fresh: Entry,
+  isSame: (entry: Entry) => boolean,
+  merge: (known: Entry, fresh: Entry) => Entry,
+): readonly Entry[] {
+  if (!entries.some(isSame)) return [...entries, fresh];
+  return entries.map((entry) => (isSame(entry) ? merge(entry, fresh) : entry));
 }
 
 /** Makes the rule for two reports of the same: the first rank that differs decides, and the higher one wins. */
@@ -183,16 +193,11 @@ function later<Entry>(...ranks: readonly ((entry: Entry) => number | string)[]) 
 
 const timeOf = ({ at_ms }: { readonly at_ms: number }): number => at_ms;
 const amountOf = ({ amount }: Figure): number => amount;
-const refundRank = { pending: 0, succeeded: 1, failed: 2, reversed: 3 } as const;
+const isReversal = ({ status }: Refund): boolean => status === 'reversed';
+const refundRank = { pending: 0, succeeded: 1, failed: 2, reversed: 0 } as const;
 const disputeRank = { open: 0, won: 1, lost: 2 } as const;
 
-/** A reversal wins, so that it counts once. */
-const laterRefund = later<Refund>(
-  ({ status }) => (status === 'reversed' ? 1 : 0),
-  timeOf,
-  ({ status }) => refundRank[status],
-  amountOf,
-);
+const laterRefund = later<Refund>(timeOf, ({ status }) => refundRank[status], amountOf);
 const laterFigure = later<Figure>(timeOf, amountOf);
 /** An ended dispute does not open again. */
 const laterDispute = later<Dispute>(
@@ -211,16 +216,29 @@ function disputedRank({ money }: Dispute): string {
  * Returns the refunded amount, at most the captured one: the larger of the sum of the succeeded refunds and the latest
  * total, less the refunds that failed at the same time or later, and less the reversals that the total covers.
  */
-export function refundedOf({ captured, refunds, refunded_in_total: total }: Ledger): number {
-  const succeeded = sum(refunds.filter(({ status }) => status === 'succeeded'));
+export function refundedOf(ledger: Ledger): number {
+  const { captured, refunds, refunded_in_total: total } = ledger;
   const [totalAt, totalAmount] = [total?.at_ms ?? Infinity, total?.amount ?? 0];
-  const uncounted = refunds.filter(
-    // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails.
-    ({ status, at_ms }) =>
-      (status === 'failed' && at_ms >= totalAt) || (status === 'reversed' && at_ms <= totalAt),
-  );
-  const refunded = Math.max(succeeded, totalAmount - sum(uncounted));
+  // A total and a failure in one second: Stripe sends a total when a refund is made, and none when it fails.
+  const isCovered = ({ status, at_ms }: Refund): boolean =>
+    status === 'failed' ? at_ms >= totalAt : status !== 'pending' && at_ms <= totalAt;
+  const uncounted = [
+    ...unreversed(ledger).filter((one) => one.status === 'failed' && isCovered(one)),
+    // The total may cover the refund of the same id, long before the reversal.
+    ...refunds.filter(isReversal).filter(({ id }) => refunds.some((one) => one.id === id && isCovered(one))),
+  ];
+  const refunded = Math.max(succeededOf(ledger), totalAmount - sum(uncounted));
   return captured === null ? refunded : Math.min(refunded, captured);
+}
+
+/** Returns the sum of the succeeded refunds that no reversal reports again, in minor units. */
+export function succeededOf(ledger: Ledger): number {
+  return sum(unreversed(ledger).filter(({ status }) => status === 'succeeded'));
+}
+
+function unreversed({ refunds }: Ledger): readonly Refund[] {
+  const reversals = new Set(refunds.filter(isReversal).map(({ id }) => id));
+  return refunds.filter(({ id }) => !reversals.has(id));
 }
 
 /**
@@ -235,7 +253,7 @@ export function takenOf({ disputes }: Pick<TransactionFacts, 'disputes'>, ledger
   const ended = (end: Dispute['status']) => disputes.filter(({ status }) => status === end);
   const lost = sum(ended('lost').map((dispute) => ({ amount: partOf(dispute) })));
   const steps = [
-    ...ledger.refunds.filter(({ status }) => status === 'reversed'),
+    ...ledger.refunds.filter(isReversal),
     ...ended('won').map((dispute) => ({ at_ms: dispute.at_ms, amount: -partOf(dispute) })),
   ].toSorted((one, other) => one.at_ms - other.at_ms || other.amount - one.amount);
   const reversed = steps.reduce((taken, { amount }) => Math.max(0, taken + amount), 0);
