@@ -150,8 +150,17 @@ export function makeDeliveryRecords(stateStore: StateStore) {
   };
 
   async function remove(prefix: string): Promise<void> {
-    for await (const { key, version } of recordsOf(stateStore, prefix))
-      await stateStore.compareAndSet(key, version, null);
+    for await (const first of recordsOf(stateStore, prefix)) {
+      const { key } = first;
+      // An attempt may change the record meanwhile.
+      const removed = await changeRecord<unknown, null, null>(
+        stateStore,
+        { key, schema: z.unknown() },
+        (found) => (found === null ? { keep: null } : { write: null, result: null }),
+        { tries, first, unknownOutcome: 'retry' },
+      );
+      if (removed === null) throw contended(prefix);
+    }
   }
 }
 

@@ -193,8 +193,9 @@ export function feedEndpoint(
     if (cursor !== null) passed = { last: passed?.last ?? null, position: cursor };
   }
 
-  async function wait({ stream, revision }: StoredEvent): Promise<void> {
-    await records.changeWaiting(id, stream, (found) => withEvent(found, Number(revision), clock.now()));
+  async function wait(event: StoredEvent): Promise<void> {
+    const { stream } = event;
+    await records.changeWaiting(id, stream, (found) => withEvent(found, event, clock.now()));
     outbox.wake(name, waitingKey(id, stream));
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { StoredEvent } from '../event-sourcing/ports/domain-event.js';
 
 /** The time for which the service tries to deliver an event. */
 export const triesMs = 3 * 24 * 60 * 60 * 1_000;
@@ -23,19 +24,22 @@ export const waitingSchema = z.strictObject({
   failures: z.int().nonnegative(),
   /** No attempt before this time. */
   not_before: z.iso.datetime(),
-  /** Since when events of the stream wait. */
+  /** Since when events of the stream wait, or those that came last where they were three days late. */
   since: z.iso.datetime(),
 });
 export type Waiting = z.infer<typeof waitingSchema>;
 
+type PassedEvent = Pick<StoredEvent, 'revision' | 'recordedAt'>;
+
 /** Returns the record after the checkpoint passes an event. */
-export function withEvent(found: Waiting | null, at: number, now: Date): Waiting {
-  if (found === null) {
-    const since = now.toISOString();
-    return { next: at, until: at, pending: 1, failures: 0, not_before: since, since };
-  }
+export function withEvent(found: Waiting | null, event: PassedEvent, now: Date): Waiting {
+  const [at, time] = [Number(event.revision), now.toISOString()];
+  if (found === null) return { next: at, until: at, pending: 1, failures: 0, not_before: time, since: time };
   // An event up to `until` waits, or was delivered before the checkpoint went back to it.
-  return at <= found.until ? found : { ...found, until: at, pending: found.pending + 1 };
+  if (at <= found.until) return found;
+  // An event that came while the endpoint was stopped begins to wait only now.
+  const since = isOver(found, event, now) ? time : found.since;
+  return { ...found, until: at, pending: found.pending + 1, since };
 }
 
 /** What an attempt did to the first waiting events. */
@@ -67,7 +71,7 @@ export function afterAttempt(
 }
 
 /** Returns whether the service gives an event up after a failed attempt. */
-export function isOver({ since }: Waiting, event: { readonly recordedAt: Date }, now: Date): boolean {
+export function isOver({ since }: Waiting, event: Pick<PassedEvent, 'recordedAt'>, now: Date): boolean {
   return now.getTime() >= Math.max(Date.parse(since), event.recordedAt.getTime()) + triesMs;
 }
 

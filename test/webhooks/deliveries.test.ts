@@ -242,3 +242,25 @@ test('A service that was off for four days still tries each event', async (t) =>
   await receiver.acceptedCount(1);
   t.is((await listed())?.failed, 0);
 });
+
+test('Events that came while the endpoint was stopped for four days are tried for three, also behind one that waits', async (t) => {
+  // Given an order whose first message waits, and a second event that comes after 410
+  const { receiver, id, begin, advance, appendToOrder } = await givenEndpoint(t);
+  receiver.answerWith(() => 410);
+  const first = await begin();
+  await appendToOrder(anId(1), 'OrderPlaced');
+  await eventually('report', () => first.reports.includes(`gone ${id}`));
+  await appendToOrder(anId(1), 'PaymentPending');
+  // When the service starts four days later, and the receiver fails at first
+  await first.runner.stop();
+  advance(4 * dayMs);
+  let failures = 0;
+  receiver.answerWith(() => ((failures += 1) <= 4 ? 503 : 204));
+  await begin();
+  // Then the receiver gets the second message
+  await eventually('the second message', () => {
+    advance(60 * 1_000);
+    return typesAt(receiver).includes('order.payment_pending');
+  });
+  t.is(typesAt(receiver).at(-1), 'order.payment_pending');
+});

@@ -1,10 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import { rejectedBy } from '../../src/kit/time/time-limit.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
+import { makeDeliveryRecords } from '../../src/webhooks/delivery-records.js';
+import { withEvent } from '../../src/webhooks/waiting.js';
 import { dropAfterMs } from '../../src/webhooks/webhook-runner.js';
 import { eventually } from '../support/eventually.js';
 import { givenEndpoint } from '../support/given/given-endpoint.js';
-import { anId } from '../support/given/given-webhooks.js';
+import { anId, givenWebhooks } from '../support/given/given-webhooks.js';
 
 test('An endpoint goes on at the end of a log that an older one has replaced, and reports it', async (t) => {
   const { receiver, id, begin, checkpointAtEnd, ...world } = await givenEndpoint(t);
@@ -46,6 +48,26 @@ test('What waited for another log holds back no event of the log that has replac
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(3);
   t.like(receiver.accepted[2], { type: 'order.placed' });
+});
+
+test('A record of the other log that an attempt changes meanwhile is dropped too', async (t) => {
+  // Given a waiting stream, and an attempt that fails while the records are listed
+  const { records, stateStore, clock } = givenWebhooks(t);
+  const now = clock.now();
+  const stream = `order-${anId(1)}`;
+  await records.changeWaiting('one', stream, () => withEvent(null, { revision: 8n, recordedAt: now }, now));
+  const meanwhile = makeDeliveryRecords({
+    ...stateStore,
+    list: async (prefix, options) => {
+      const page = await stateStore.list(prefix, options);
+      await records.changeWaiting('one', stream, (found) => found && { ...found, failures: 1 });
+      return page;
+    },
+  });
+  // When the endpoint moves to another log
+  await meanwhile.dropWaiting('one');
+  // Then the record holds back no event of that log
+  t.is(await records.waiting('one', stream), null);
 });
 
 /** Starts a process that sees another log until `back` is called, and whose wait ends when `endWait` is called. */

@@ -18,6 +18,11 @@ const waiting: Waiting = {
   ...{ not_before: now.toISOString(), since: now.toISOString() },
 };
 
+const passed = (revision: number, ageMs = 0) => ({
+  revision: BigInt(revision),
+  recordedAt: new Date(now.getTime() - ageMs),
+});
+
 const isWithin = (record: Waiting | null, revision: number): boolean =>
   record !== null && record.next <= revision && revision <= record.until;
 
@@ -45,12 +50,20 @@ test('The wait before a retry doubles from 5 s to an hour, and half of it is ran
 });
 
 test('A stream waits from its first undelivered event, and later events raise its end', (t) => {
-  const first = withEvent(null, 3, now);
+  const first = withEvent(null, passed(3), now);
   const at = now.toISOString();
   t.deepEqual(first, { next: 3, until: 3, pending: 1, failures: 0, not_before: at, since: at });
-  t.like(withEvent(first, 7, now), { next: 3, until: 7, pending: 2, failures: 0 });
-  t.is(withEvent(waiting, 2, now), waiting, 'it was delivered before');
-  t.is(withEvent(waiting, 5, now), waiting, 'it waits already');
+  t.like(withEvent(first, passed(7), now), { next: 3, until: 7, pending: 2, failures: 0 });
+  t.is(withEvent(waiting, passed(2), now), waiting, 'it was delivered before');
+  t.is(withEvent(waiting, passed(5), now), waiting, 'it waits already');
+});
+
+test('An event that comes three days late begins to wait only then, and any other one waits with those before it', (t) => {
+  const long = new Date(now.getTime() - triesMs).toISOString();
+  const found = { ...waiting, since: long };
+  t.is(withEvent(found, passed(6, triesMs), now).since, now.toISOString());
+  t.is(withEvent(found, passed(6, triesMs - 1), now).since, long);
+  t.is(withEvent(waiting, passed(6, triesMs), new Date(now.getTime() + 1)).since, waiting.since);
 });
 
 test('An attempt moves the record, removes it at its end, and yields to a replay and to another process', (t) => {
@@ -79,7 +92,7 @@ test('A receiver that asks for a longer wait gets it', (t) => {
 });
 
 test('An event is over three days after it began to wait', (t) => {
-  const event = (ageMs: number) => ({ recordedAt: new Date(now.getTime() - ageMs) });
+  const event = (ageMs: number) => passed(0, ageMs);
   const later = (ms: number) => new Date(now.getTime() + ms);
   t.false(isOver(waiting, event(0), later(triesMs - 1)));
   t.true(isOver(waiting, event(0), later(triesMs)));
@@ -94,13 +107,13 @@ test('No order of passed events and attempts leaves an undelivered event outside
   fc.assert(
     fc.property(steps, (taken) => {
       let record: Waiting | null = null;
-      let passed = 0;
+      let count = 0;
       let read: Waiting | null = null;
       const delivered = new Set<number>();
       for (const step of taken) {
         if (step === 'pass') {
-          record = withEvent(record, passed, now);
-          passed += 1;
+          record = withEvent(record, passed(count), now);
+          count += 1;
         } else if (step === 'read') read = record;
         else if (read !== null && record !== null) {
           const to: number = step === 'settle' ? read.until + 1 : read.next;
@@ -115,7 +128,7 @@ test('No order of passed events and attempts leaves an undelivered event outside
           read = null;
         }
       }
-      return Array.from({ length: passed }, (_, revision) => revision).every(
+      return Array.from({ length: count }, (_, revision) => revision).every(
         (revision) => delivered.has(revision) || isWithin(record, revision),
       );
     }),

@@ -89,7 +89,7 @@ function pathOf(kind: string, n: number, width: number): string {
 }
 /** Reads vkeys (C2SP signed-note), one a line: of logs (type 1) or of witnesses (type 4). */
 export function readVkeys(text: string, type: 1 | 4) {
-  return (text.match(/^[^#\s].*$/gm) ?? ['an empty file']).map((line) => {
+  return (text.match(/^(?![ \t]*(?:#|$)).+$/gm) ?? ['an empty file']).map((line) => {
     const [, name = '', id = '', base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S{44})\s*$/.exec(line) ?? [];
     const bytes = Buffer.from(base64, 'base64');
     if (bytes[0] !== type || sha256(Buffer.from(`${name}\n`), bytes).toString('hex', 0, 4) !== id)

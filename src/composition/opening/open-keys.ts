@@ -10,8 +10,8 @@ import { removeLeftovers } from '../../keys/rings/key-file.js';
 import {
   type KeySettings,
   ensureKeyFile,
-  loadKeys,
   makeKeyRings,
+  makeLoadKeys,
   readKeySettings,
 } from '../../keys/rings/key-rings.js';
 import type { Log } from '../../log.js';
@@ -80,7 +80,7 @@ export async function openKeys(deps: {
     ensureKeyFile({ path: keyFile, settings: settings(), hasData, randomBytes });
   }
   const keyRings = makeKeyRings({
-    load: () => loadKeys({ settings: settings(), keyFile: keyFile ?? config.keysFile ?? null }),
+    load: makeLoadKeys({ settings, keyFile: keyFile ?? config.keysFile ?? null }),
     clock,
     onReload,
     onProblem: (problem) => log.logger.error({ problem }, 'the keys were not read again'),

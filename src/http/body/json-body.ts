@@ -118,7 +118,11 @@ async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Ta
   } catch (error) {
     // The parser's error carries the raw body, so it must not be passed on or logged.
     const type = typeOf(error);
-    if (type === 'entity.too.large') throw tooLarge();
+    if (type === 'entity.too.large') {
+      // The parser has paused the rest. It is discarded, or the connection would serve no further request.
+      ctx.req.resume();
+      throw tooLarge();
+    }
     if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
     return {
       chunks: Buffer.concat(chunks),

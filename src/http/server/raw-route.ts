@@ -56,7 +56,7 @@ export function headOf({ rawPacket, bytesParsed = 0 }: UnparsedBytes): RequestHe
   const url = /^[A-Z]+ (\/[^ \r\n]*)/.exec(head)?.[1];
   // A later request of the packet has another head.
   if (url === undefined || bytesParsed > head.length + 4) return null;
-  return { url, origin: /\r\norigin:[ \t]*([^\r\n]*?)[ \t]*(?:\r\n|$)/i.exec(head)?.[1] };
+  return { url, origin: /\r\norigin:([^\r\n]*)/i.exec(head)?.[1]?.trim() };
 }
 
 /** What Node's parser adds to its error. */

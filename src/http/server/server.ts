@@ -72,22 +72,26 @@ export async function startHttpServer(options: HttpServerOptions) {
   });
   // The registry refuses earlier. A connection that it closed counts here until its end.
   server.maxConnections = 2 * limits.connectionsMax;
+  // Of a connection on which nothing moves: without a request so far, or whose client does not read the reply.
+  server.timeout = limits.keepAliveTimeout;
   // Node would silently drop headers beyond a number. Their bytes are already bounded.
   server.maxHeadersCount = 0;
   const { clientsOf = clientOfAddress } = options;
   const connections = makeConnections<Duplex>({ ...limits, clientsOf });
-  /** Connections without a request so far. Node closes them neither when they are idle nor at the end. */
-  const unused = new Set<Socket>();
+  /** Node closes neither those without a request so far nor those after CONNECT. */
+  const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
+    // After CONNECT Node listens to neither, and an error without a listener ends the process.
+    socket.on('error', () => socket.destroy());
+    socket.on('timeout', () => socket.destroy());
     if (!connections.open(socket)) {
       metrics.connectionRefused('too_many_connections');
       socket.destroy();
       return;
     }
-    unused.add(socket);
-    socket.setTimeout(limits.keepAliveTimeout);
+    sockets.add(socket);
     socket.once('close', () => {
-      unused.delete(socket);
+      sockets.delete(socket);
       connections.close(socket);
     });
   });
@@ -98,13 +102,9 @@ export async function startHttpServer(options: HttpServerOptions) {
     // Its bytes are read no more, so its end shows late. Until then it takes no place of another connection.
     onLast: (socket) => connections.close(socket),
   });
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (unused.delete(request.socket)) request.socket.setTimeout(0);
-    pipelines.take(request, response);
-  };
-  server.on('request', serve);
+  server.on('request', pipelines.take);
   // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1: MAY).
-  server.on('checkExpectation', serve);
+  server.on('checkExpectation', pipelines.take);
   server.on('connect', (_request, socket) => {
     pipelines.end(socket, rawErrorReply(405, 'method_not_allowed', 'CONNECT is not supported'));
   });
@@ -127,9 +127,7 @@ export async function startHttpServer(options: HttpServerOptions) {
     /** Stops accepting, lets requests in flight finish within the bound, then ends every connection. It is idempotent. */
     close: () => {
       options.onClosing?.();
-      closed ??= closeWithin(server, limits.closeWithin, () => {
-        for (const socket of unused) if (isUnread(socket)) socket.destroy();
-      });
+      closed ??= closeWithin(server, limits.closeWithin, sockets);
       return closed;
     },
   };
@@ -165,15 +163,17 @@ function connectionsOf(server: Server): Promise<number> {
   });
 }
 
-function closeWithin(server: Server, ms: number, closeUnused: () => void): Promise<void> {
+function closeWithin(server: Server, ms: number, sockets: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     // Requests may still arrive on kept-alive connections, so the sweep closes idle ones until none is left.
     const closeIdle = (): void => {
       server.closeIdleConnections();
-      closeUnused();
+      for (const socket of sockets) if (isUnread(socket)) socket.destroy();
     };
     const sweep = setInterval(closeIdle, 50);
-    const deadline = setTimeout(() => server.closeAllConnections(), ms);
+    const deadline = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, ms);
     server.close(() => {
       clearInterval(sweep);
       clearTimeout(deadline);

@@ -92,6 +92,24 @@ export function loadKeys(input: {
   return { ...rings, indexKey } as KeyMaterial;
 }
 
+/**
+ * Makes the function that reads all keys, now and later. A setting that is empty later is a problem: its file is being
+ * written, and the key file has other keys for its ring, which would seal new values.
+ */
+export function makeLoadKeys(from: {
+  readonly settings: () => KeySettings;
+  readonly keyFile: string | null;
+}) {
+  const first = from.settings();
+  return (): KeyMaterial => {
+    const settings = from.settings();
+    const emptied = unsetIn(settings).filter((name) => first[name] !== undefined);
+    if (emptied.length === 0) return loadKeys({ ...from, settings });
+    const names = emptied.map((name) => keySettingNames[name]).join(', ');
+    throw new KeyProblem(`empty, and set at the start: ${names}; put the keys back`);
+  };
+}
+
 function readRing(name: RingName, settings: KeySettings, file: KeyFile | null): Keyring {
   const set = settings[name];
   if (set !== undefined) return parseKeyring(set, { name: keySettingNames[name], bytes: keyBytes });

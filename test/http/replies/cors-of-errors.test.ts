@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import { agentAccess, publicAccess } from '../../../src/http/access/access.js';
 import { type Route } from '../../../src/http/route.js';
+import { headOf } from '../../../src/http/server/raw-route.js';
 import { startTestHttp } from '../../support/clients/http-app.js';
 import { openConnection, sendRaw } from '../../support/clients/http-socket.js';
 import { eventually } from '../../support/eventually.js';
@@ -149,6 +150,18 @@ test('A malformed request behind a good one is not taken for that of its head', 
   t.is(statuses[0], 404);
   const second = text.slice(text.indexOf('HTTP/1.1', 8));
   t.is(headerOf(second, 'access-control-allow-origin'), undefined, text);
+});
+
+test('The work on the head of a request that cannot be parsed grows no faster than the head', (t) => {
+  // Given a head with many spaces inside its origin, each of which may be the end
+  const spaces = ' '.repeat(256 * 1024);
+  const rawPacket = Buffer.from(`GET /a HTTP/1.1\r\nOrigin: \t${shop}${spaces}${shop} \r\n`);
+  // When
+  const before = process.cpuUsage();
+  const head = headOf({ rawPacket });
+  // Then
+  t.true(process.cpuUsage(before).user < 2_000_000);
+  t.deepEqual(head, { url: '/a', origin: `${shop}${spaces}${shop}` });
 });
 
 test('Pages read the 503 of a service that is not ready', async (t) => {

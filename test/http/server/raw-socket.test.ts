@@ -25,6 +25,7 @@ const start = (t: ExecutionContext, limits: Partial<ServerLimits> = quick): Prom
   startTestHttp(t, { routes: [echo], limits });
 
 const close = 'Connection: close\r\n\r\n';
+const connect = 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n';
 const postJson = 'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 const refused: [string, string, number][] = [
   ['malformed percent-encoding', `GET /a%zz HTTP/1.1\r\nHost: a\r\n${close}`, 400],
@@ -79,7 +80,7 @@ const refused: [string, string, number][] = [
   ['a long target', `GET /${'a'.repeat(5000)} HTTP/1.1\r\nHost: a\r\n${close}`, 414],
   ['headers of 17 KiB', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(17 * 1024)}\r\n${close}`, 431],
   ['9,000 headers', `GET /healthz HTTP/1.1\r\nHost: a\r\n${'a:b\r\n'.repeat(9000)}${close}`, 431],
-  ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n`, 405],
+  ['CONNECT', connect, 405],
 ];
 for (const [what, bytes, status] of refused) {
   test(`A request with ${what} gets ${status} in JSON`, async (t) => {
@@ -158,14 +159,19 @@ test('A malformed request behind a good one does not take its reply', async (t) 
   t.true(statuses.length === 1 || statuses[1] === 400);
 });
 
-test('A chunked body is counted while it arrives', async (t) => {
+test('A chunked body is counted while it arrives, and the rest is discarded before the next request', async (t) => {
   const http = await start(t, {});
   const connection = await openConnection(http.server.port);
   connection.write(`${postJson}Transfer-Encoding: chunked\r\n\r\n`);
-  for (let sent = 0; sent <= 64 * 1024; sent += 4096) connection.write(`1000\r\n${'a'.repeat(4096)}\r\n`);
+  const chunk = `1000\r\n${'a'.repeat(4096)}\r\n`;
+  for (let sent = 0; sent <= 64 * 1024; sent += 4096) connection.write(chunk);
   const text = await connection.received(/payload_too_large/);
   t.regex(text, /^HTTP\/1\.1 413 /);
-  connection.socket.destroy();
+  // When the client sends the rest, which fills every buffer on the way, and another request
+  for (let sent = 0; sent <= 1024 * 1024; sent += 4096) connection.write(chunk);
+  connection.write(`0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+  // Then
+  t.deepEqual((await connection.closed()).statuses, [413, 200]);
 });
 
 test('A client that half-closes after its request still gets the reply', async (t) => {
@@ -173,6 +179,22 @@ test('A client that half-closes after its request still gets the reply', async (
   const connection = await openConnection(http.server.port);
   connection.socket.end('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
   t.deepEqual((await connection.closed()).statuses, [200]);
+});
+
+test('A client that resets its connection after CONNECT disturbs no other client', async (t) => {
+  const http = await start(t);
+  for (const before of ['', 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n']) {
+    for (let round = 0; round < 20; round += 1) {
+      const connection = await openConnection(http.server.port);
+      connection.write(before + connect);
+      await wait(round % 4);
+      connection.socket.resetAndDestroy();
+    }
+  }
+  await eventually('all connections have ended', async () =>
+    (await http.registry.metrics()).includes('stowage_http_connections 0'),
+  );
+  t.is((await http.ask('/healthz')).status, 200);
 });
 
 test('A client that disconnects during its body disturbs no other client', async (t) => {
@@ -266,6 +288,30 @@ test('A connection that a refusal ends takes no place of another one while its c
   t.deepEqual((await idle.closed()).statuses, [200, 200]);
 });
 
+test('A client that reads nothing of a reply keeps its connection no longer than an idle one', async (t) => {
+  const large = testRoute('GET /large', {
+    replies: { 200: { description: 'It.', schema: z.strictObject({ text: z.string() }) } },
+    handler: (_request) => ({ status: 200, body: { text: 'a'.repeat(32 * 1024 * 1024) } }),
+  });
+  for (const more of ['', connect]) {
+    // Given the only connection, whose client reads nothing of a reply that no buffer on the way holds
+    const limits = { connectionsMax: 1, keepAliveTimeout: 300 };
+    const http = await startTestHttp(t, { routes: [large], limits });
+    const { port } = http.server;
+    const silent = await openConnection(port);
+    t.teardown(() => silent.socket.destroy());
+    silent.socket.pause();
+    silent.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /large HTTP/1.1\r\nHost: a\r\n\r\n${more}`);
+    await eventually('the reply is made', () => http.logLines.join('').includes('/large'));
+    // Then another client has its place after a while
+    await eventually('another client is served', async () => {
+      const { statuses } = await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: a\r\n${close}`);
+      return statuses.length > 0;
+    });
+  }
+  t.pass();
+});
+
 test('Requests of a pipeline are served one after the other, so that another client waits for one of them at most', async (t) => {
   let [running, most] = [0, 0];
   const route = testRoute('GET /count', {
@@ -339,11 +385,13 @@ test('Closing finishes a request in flight, accepts no other, and ends idle conn
 });
 
 test('Closing waits no longer than its bound', async (t) => {
-  const { route, arrived } = heldRoute();
-  const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
-  const busy = await openConnection(http.server.port);
-  busy.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
-  await arrived;
-  await http.server.close();
-  t.deepEqual((await busy.closed()).statuses, []);
+  for (const more of ['', connect]) {
+    const { route, arrived } = heldRoute();
+    const http = await startTestHttp(t, { routes: [route], limits: { closeWithin: 100 } });
+    const busy = await openConnection(http.server.port);
+    busy.write(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${more}`);
+    await arrived;
+    await http.server.close();
+    t.deepEqual((await busy.closed()).statuses, []);
+  }
 });

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import { KeyProblem } from '../../../src/keys/sealing/errors.js';
@@ -5,11 +7,14 @@ import { ringNames } from '../../../src/keys/rings/key-file-format.js';
 import {
   loadKeys,
   makeKeyRings,
+  makeLoadKeys,
   readKeySettings,
   type KeyMaterial,
   type KeySettings,
 } from '../../../src/keys/rings/key-rings.js';
+import { readOrMakeKeyFile } from '../../../src/keys/rings/key-file.js';
 import { formatRingKey, parseKeyring } from '../../../src/keys/rings/keyring.js';
+import { givenDirectory } from '../../support/directories.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill);
@@ -167,6 +172,28 @@ test('A failed reading keeps the old keys and is reported without key text', (t)
   rings.reload();
   t.deepEqual(rings.master.active(), { kid: 'k1', key: key(2) });
   t.deepEqual(problems, ['MASTER_KEYS, entry 1: not of the form kid:base64url']);
+});
+
+test('A setting that is empty for a moment keeps its keys, although the key file has others for the ring', (t) => {
+  // Given master keys from a setting, beside a file with keys for the rings that are not set
+  const keyFile = join(givenDirectory(t), 'keys.json');
+  readOrMakeKeyFile(keyFile, randomBytes);
+  let master: string | undefined = entry('k1', 2);
+  const problems: string[] = [];
+  const rings = makeKeyRings({
+    load: makeLoadKeys({ settings: () => ({ master }), keyFile }),
+    clock: makeTestClock(),
+    onProblem: (problem) => problems.push(problem),
+  });
+  // When the setting is empty, then the data keys still open
+  master = undefined;
+  rings.reload();
+  t.deepEqual(rings.master.active(), { kid: 'k1', key: key(2) });
+  t.deepEqual(problems, ['empty, and set at the start: MASTER_KEYS; put the keys back']);
+  // and the next list counts
+  master = `${entry('m2', 50)},${entry('k1', 2)}`;
+  t.is(rings.reload(), null);
+  t.is(rings.master.active().kid, 'm2');
 });
 
 test('Neither the index key nor the key behind an id ever changes', (t) => {

@@ -9,7 +9,10 @@ import {
 } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
-import { openLog } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openLog } from '../../support/servers/embedded-directory.js';
+import { eventsFormat } from '../../../src/stores/embedded/files/formats.js';
+import { hasOpenFlag, openWriter, setOpenFlag } from '../../../src/stores/embedded/files/prepare-file.js';
+import { makeEventWriter } from '../../../src/stores/embedded/log/event-writer.js';
 
 import { commitFails, givenLog, givenReadModels, givenState } from '../../support/given/given-embedded.js';
 
@@ -122,6 +125,27 @@ test.serial(
     t.deepEqual(fatal, []);
   },
 );
+
+test('A file on a full disk opens for reads, and notes that it is open as soon as there is room', (t) => {
+  // Given a file that its process closed, on a disk that has no room for the note
+  const path = join(givenDirectory(t), eventsFormat.fileName);
+  const connection = openWriter(path, eventsFormat);
+  t.teardown(() => connection.close());
+  makeEventWriter(connection, (sql) => connection.statement(sql), 'a-log');
+  const full = {
+    ...connection,
+    execute: () => {
+      throw Object.assign(new Error('no room'), { code: 'SQLITE_FULL' });
+    },
+  };
+  // When
+  const isNoted = setOpenFlag(full, eventsFormat);
+  // Then
+  t.false(isNoted);
+  t.false(hasOpenFlag(connection, eventsFormat));
+  t.true(setOpenFlag(connection, eventsFormat));
+  t.true(hasOpenFlag(connection, eventsFormat));
+});
 
 test.serial(
   'The store never retries a failed sync of the log: it refuses every call and reports a fatal error',

@@ -56,6 +56,7 @@ const patientRequests = { totalMs: 600_000, awayMs: 600_000 };
 export const patientLimits: Partial<ServerLimits> = {
   headersTimeout: 600_000,
   requestTimeout: 600_000,
+  keepAliveTimeout: 600_000,
   // All clients of a test have one address, and some send long pipelines.
   connectionsPerClientMax: 1_000,
   pipelinedMax: 1_000,

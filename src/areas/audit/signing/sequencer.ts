@@ -1,5 +1,6 @@
 import { makeLoadOwnCheckpoint } from '../../../event-sourcing/feeding/checkpoints.js';
 import { followLog, type ConsumerRun } from '../../../event-sourcing/feeding/follow-log.js';
+import { makeShortLog } from '../../../event-sourcing/feeding/read-log.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { LogEvent, Position } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
@@ -12,6 +13,7 @@ import {
   type StoredEnd,
 } from '../tree/log-accumulator.js';
 import { TileDiffers, TilesDamaged, type TileStore } from '../tree/tile-store.js';
+import { LogEndsEarly } from '../history/log-resources.js';
 import type { ProjectOf } from '../history/project-of.js';
 import { edgeOf, tileWidth } from '../tree/tiles.js';
 
@@ -59,6 +61,7 @@ export function makeSequencer(deps: {
   let running: AbortController | null = null;
   let fromStart = false;
   let comparedAll = false;
+  const shortLog = makeShortLog({ clock, waitMs: eventStore.shortLogMs });
   const loadOwnCheckpoint = makeLoadOwnCheckpoint(
     { eventStore, clock, load: async () => (fromStart ? null : tiles.readHead()) },
     'the audit log',
@@ -214,6 +217,9 @@ export function makeSequencer(deps: {
       if (page.atHead || page.cursor === cursor) break;
       cursor = page.cursor;
     }
+    if (events.length >= count) shortLog.whole();
+    // A filter without all terms of its tile would hide events from searches. A log that stays short is a contradiction.
+    else if (!shortLog.isLasting()) throw new LogEndsEarly('the log ends before the events of a tile');
     return events.slice(0, count);
   }
 }

@@ -55,6 +55,8 @@ function configure(connection: Connection, path: string, format: FileFormat): vo
   connection.execute(`PRAGMA synchronous = ${format.synchronous}; PRAGMA cell_size_check = ON;
     PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${checkpointPages * 4_096}`);
   if (format.name === 'read-models') connection.execute(`PRAGMA cache_size = -${readModelCacheKiB}`);
+  // Without it, the key of an erased person stays in the free bytes of a page for ever.
+  if (format.name === 'state') connection.execute('PRAGMA secure_delete = ON');
 }
 
 function schemaOf(connection: Connection): readonly string[] {
@@ -66,10 +68,19 @@ function schemaOf(connection: Connection): readonly string[] {
     .map(([sql]) => sql.toString());
 }
 
-/** Notes in the file itself that its newest data is in a write-ahead log, until `clearOpenFlag`. */
-export function setOpenFlag(connection: Connection, format: FileFormat): void {
-  if (format.openFlagOf === null || hasOpenFlag(connection, format)) return;
-  connection.execute(`UPDATE ${format.openFlagOf} SET open = 1; PRAGMA wal_checkpoint(PASSIVE)`);
+/**
+ * Notes in the file itself that its newest data is in a write-ahead log, until `clearOpenFlag`. Returns false while a full disk has no
+ * room for the note: the file can be read meanwhile.
+ */
+export function setOpenFlag(connection: Connection, format: FileFormat): boolean {
+  if (format.openFlagOf === null || hasOpenFlag(connection, format)) return true;
+  try {
+    connection.execute(`UPDATE ${format.openFlagOf} SET open = 1; PRAGMA wal_checkpoint(PASSIVE)`);
+    return true;
+  } catch (error) {
+    if (sqliteCode(error) === 'SQLITE_FULL') return false;
+    throw error;
+  }
 }
 
 /** Notes that the file holds all of its data; a checkpoint must follow. A full disk leaves the note as it is. */

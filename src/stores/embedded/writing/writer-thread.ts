@@ -34,11 +34,12 @@ function serve(format: FileFormat): void {
     intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
   };
   const run = runnerOf();
-  setOpenFlag(connection, format);
+  let isNoted = setOpenFlag(connection, format);
   let [usable, closing] = [true, false];
   port.on('message', (message: ToThread<never>) => {
     if (message.kind === 'close') closing = true;
     else if (usable) {
+      isNoted ||= setOpenFlag(connection, format);
       const outcome = run(message.requests, nextPiece);
       // After a disk failure or damage the thread drops the batches already sent and does not access the file again.
       usable = outcome.kind === 'committed' || !['io', 'damaged'].includes(outcome.failure.kind);

@@ -63,6 +63,21 @@ test('A folder with links, devices, folders in place of files and further files 
   t.regex((await run(folder, '--key', key)).text, /tile\/0\/000: it is no plain file/);
 });
 
+test('A key behind a space or a byte order mark is refused, so that no witness is left out silently', async (t) => {
+  const one = givenWitness('witness.example/a', 11);
+  const other = givenWitness('witness.example/b', 12);
+  const folder = givenFolder(t, exportFilesOf(events, undefined, { witnesses: [one] }));
+  const [key, witnesses] = [join(folder, 'log.vkey'), join(folder, 'witnesses.vkey')];
+  const verified = (text: string) => {
+    writeFileSync(witnesses, text);
+    return run(folder, '--key', key, '--witness', witnesses);
+  };
+  t.is((await verified(`# one\n \t\n  # indented\n\n${one.vkey}\r\n`)).code, 0);
+  t.is((await verified(`${one.vkey}\n${other.vkey}\n`)).code, 1);
+  for (const before of [' ', '\t', '\u{feff}'])
+    t.like(await verified(`${before}${other.vkey}\n${one.vkey}\n`), { code: 2 }, JSON.stringify(before));
+});
+
 test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
   const folder = givenFolder(t);
   const key = join(folder, 'log.vkey');

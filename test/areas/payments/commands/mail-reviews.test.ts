@@ -98,3 +98,20 @@ test('A mail that the server does not take waits until the next day, and goes to
     ['ops@example.org', 'ops@example.org', 'money@example.org'],
   );
 });
+
+test('A mail that was put off while the clock was a year ahead does not wait for a year', async (t) => {
+  // Given a mail of a time when the clock was ahead, and a process that knows when the next one is due
+  const { start, waiting, clock, deliver } = await given();
+  const look = start();
+  waiting.push(waitingPayment);
+  clock.advance(365 * dayMs);
+  t.true(await look());
+  await deliver();
+  t.false(await look());
+  // When the clock is set back, then the next mail comes at once, and one a day from then on
+  clock.advance(-365 * dayMs);
+  t.true(await look());
+  t.false(await look());
+  clock.advance(dayMs);
+  t.true(await look());
+});

@@ -283,6 +283,19 @@ test('A daily run goes on where its last call ended, and gives way to a new one 
   );
 });
 
+test('A daily run of a time when the clock was a year ahead is not waited for', async (t) => {
+  for (const next of [() => null, idOf]) {
+    // Given a run that has ended or goes on
+    const { clock, asked, look } = await givenDaily({ wechatpay: { asks: queries } }, next);
+    clock.advance(365 * 86_400_000);
+    await look();
+    // When the clock is set back, then another begins at once
+    clock.advance(-365 * 86_400_000);
+    await look();
+    t.like(asked[1], { to: time, after: null });
+  }
+});
+
 test('Each platform that lists its reports or can be asked about an order is asked once a day, and no other', async (t) => {
   const makers = {
     stripe: { asks: { listReports: unused } },

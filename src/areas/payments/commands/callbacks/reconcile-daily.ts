@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PaymentProviderName } from '../../domain/payment.js';
+import { untilDueMs } from '../../../../event-sourcing/effects/outbox.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { PaymentDeps } from '../../deps.js';
@@ -79,11 +80,12 @@ export function makeReconcileDaily(
       stateStore,
       { key: keyOf(provider), schema: recordSchema },
       (found) => {
-        if (found !== null && now < new Date(found.value.due)) return { keep: null };
+        const not_before = found?.value.due ?? '';
+        if (untilDueMs({ not_before }, { longestMs: dayMs }, now) > 0) return { keep: null };
         const due = new Date(now.getTime() + claimMs).toISOString();
         // A run that cannot end within a day gives way to the next one, or no later order would ever be asked for.
         const underWay = found?.value.to ?? null;
-        const goesOn = underWay !== null && now.getTime() - new Date(underWay).getTime() < dayMs;
+        const goesOn = underWay !== null && Math.abs(now.getTime() - Date.parse(underWay)) < dayMs;
         const record: RunRecord = goesOn
           ? { due, to: underWay, after: found?.value.after ?? null }
           : { due, to: now.toISOString(), after: null };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../../../kit/time/clock.js';
 import type { StateStore } from '../../../../event-sourcing/ports/state-store.js';
+import { untilDueMs } from '../../../../event-sourcing/effects/outbox.js';
 import { reactionCommandId } from '../../../../event-sourcing/deciding/command-handler.js';
 import { changeRecord } from '../../../../event-sourcing/ports/change-record.js';
 import type { MailOutbox } from '../../../../mail/mail-outbox.js';
@@ -53,14 +54,16 @@ export function makeMailReviews({ orders, stateStore, mails, clock, publicUrl, r
   return async () => {
     const nowMs = clock.now().getTime();
     // Most calls end here, without a call to a store.
-    if (nowMs < quietUntilMs) return false;
+    // A clock that was ahead would keep the process quiet until then.
+    if (nowMs < quietUntilMs && quietUntilMs <= nowMs + quietMs) return false;
     if ((await orders.inReview({ limit: 1 })).length === 0) return false;
     const changed = await changeRecord(
       stateStore,
       { key, schema: recordSchema },
       async (found) => {
         const due = found?.value.due ?? '';
-        if (nowMs < Date.parse(due)) return { keep: Date.parse(due) };
+        const waitMs = untilDueMs({ not_before: due }, { longestMs: dayMs }, new Date(nowMs));
+        if (waitMs > 0) return { keep: nowMs + waitMs };
         // Before the record, so that a crash loses none. The ids follow from the record, so no mail is requested twice.
         for (const index of recipients.keys()) {
           await request({
