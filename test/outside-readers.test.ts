@@ -20,13 +20,7 @@ import { corsRuleFields } from '../src/areas/storages/domain/delivery/cors-rule.
 import { parseNote } from '../src/areas/audit/tree/note.js';
 import { CommandRejected } from '../src/event-sourcing/ports/errors.js';
 import { findJsonFlaw } from '../src/http/body/json-body.js';
-import {
-  readJsonInTurns,
-  type Pace,
-  processPace,
-  turnBytesMax,
-  turnElementsMax,
-} from '../src/kit/read-in-turns.js';
+import { type Pace, processPace, turnBytesMax, turnElementsMax } from '../src/kit/read-in-turns.js';
 import { providerOf } from './areas/payments/platforms/vectors/vectors.js';
 
 interface Reader {
@@ -193,32 +187,6 @@ const readers: readonly Reader[] = [
     inputs: ['— a AAAAAAAA\n', '— ', '\n', 'A', '—'].map((part) => ['a\n1\n\n', () => part, '\n'] as const),
   },
   {
-    ...{ name: 'JSON of platforms', bytes: 131_072, isPaced: true },
-    // Text that is no JSON is one of the inputs.
-    read: (text) => readJsonInTurns(Buffer.from(text)).catch(() => null),
-    inputs: [
-      ...[
-        '[],',
-        '0,',
-        'true,',
-        '"",',
-        '{"a":0},',
-        '[[',
-        ']',
-        ' ',
-        '1',
-        '-',
-        '"\\',
-        '\u0041',
-        '{"__proto__":{},',
-      ].map((part): Reader['inputs'][number] => ['[', () => part, '0]']),
-      ['["', () => '\\u0041', '"]'],
-      ['["', () => 'a', '"]'],
-      ['{', (at) => `"a${at}":0,`, '"b":0}'],
-      ['', () => '{"a":', '0'],
-    ],
-  },
-  {
     ...{ name: 'JSON bodies', bytes: 32_768, isPaced: false },
     read: (text) => Promise.resolve(findJsonFlaw(text, 20)),
     inputs: [
@@ -366,10 +334,6 @@ test('A reader tells the pace every byte and every element that it reads', async
   const ofPlaylist = await total('playlists', playlist);
   t.true(ofPlaylist.bytes >= playlist.length - lines);
   t.true(ofPlaylist.elements >= lines);
-  const json = `[${'0,'.repeat(40_000)}0]`;
-  const ofJson = await total('JSON of platforms', json);
-  t.true(ofJson.bytes >= json.length);
-  t.true(ofJson.elements >= 40_000);
   const body = 'a'.repeat(200_000);
   for (const name of ['callbacks of Stripe', 'callbacks of Standard Webhooks']) {
     const { bytes } = await total(name, body);

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { composeHttp, type Http } from '../http/server/compose.js';
-import { checkAccessMatrix } from '../http/server/check-routes.js';
 import type { Readiness } from '../observing/health.js';
 import { describePasswordRules } from '../security/passwords/password-rules.js';
 import { sealedSchema } from '../event-sourcing/ports/events.js';
@@ -76,7 +75,6 @@ export function makeHttp(
       allowsHttp: config.storageAllowedCidrs.length > 0,
     }),
   });
-  checkAccessMatrix(http.routes);
   return { ...http, registry };
 }
 

@@ -138,7 +138,7 @@ const variables = z.object({
     .default('info'),
 });
 
-/** Every variable that is not a secret, with its check and its default. `src/config/descriptions.ts` describes them. */
+/** Every variable that is not a secret, with its check and its default: docs/configuration.md#the-service. */
 export const environmentSchema = variables.refine(
   // The system chooses a port for 0.
   ({ PORT, METRICS_PORT }) => PORT === 0 || METRICS_PORT !== PORT,

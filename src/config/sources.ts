@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { phraseOf } from '../validation/field-problems.js';
 import { fieldProblems } from '../validation/zod-problems.js';
+import { parseJson } from '../kit/parse.js';
 
 /**
  * Finds variables that the service ignores although a person probably meant a known one. A short name may differ by one
@@ -81,12 +82,9 @@ export function schemaProblems(schema: z.ZodType, environment: Environment): rea
 
 /** Reads a JSON file. @throws ConfigProblem */
 export function readJson(variable: string, file: string): unknown {
-  const text = readFile(variable, file);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new ConfigProblem(`${variable} ${file} is not JSON`);
-  }
+  const json = parseJson(readFile(variable, file));
+  if (json === undefined) throw new ConfigProblem(`${variable} ${file} is not JSON`);
+  return json;
 }
 
 /** Reads a text file. @throws ConfigProblem */

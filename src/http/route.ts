@@ -6,6 +6,7 @@ import { type ErrorCode, HttpError } from './replies/error-codes.js';
 import { makeExchange } from './server/exchange.js';
 import type { PathParams } from './access/gate.js';
 import { noContent, type ReplySpec, type ReplySpecs } from './replies/reply.js';
+import type { Versioned } from '../event-sourcing/views/views.js';
 import type { GuardedAction } from '../areas/accounts/domain/guard.js';
 import { type Method, type RouteSpec, noBody, noParams, noQuery } from './route-spec.js';
 import type { HttpState, Shell } from './server/shell.js';
@@ -110,19 +111,13 @@ export function ok<Body>(body: Body): { readonly status: 200; readonly body: Bod
 }
 
 /** Replies with a resource and its entity tag. */
-export function current<Body>({
-  resource,
-  revision,
-}: {
-  readonly resource: Body;
-  readonly revision: bigint;
-}) {
+export function current<Body>({ resource, revision }: Versioned<Body>) {
   return { status: 200, body: resource, revision } as const;
 }
 
 /** Replies with a new resource, its entity tag and its address. @param path of the list that has it */
 export function created<Body extends { readonly id: string }>(
-  { resource, revision }: { readonly resource: Body; readonly revision: bigint },
+  { resource, revision }: Versioned<Body>,
   path: string,
 ): { readonly status: 201; readonly body: Body; readonly revision: bigint; readonly location: string } {
   return { status: 201, body: resource, revision, location: `${path}/${resource.id}` };

@@ -73,34 +73,6 @@ export function makeNewestFirst(options: {
   }
 }
 
-/** Runs the work of one key one after the other, in call order. */
-type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
-
-/** @param waitingMax calls of one key that may run or wait; a further call throws Overloaded */
-export function makeKeyedMutex({ waitingMax }: { readonly waitingMax: number }): KeyedMutex {
-  const tails = new Map<string, { settled: Promise<void>; waiting: number }>();
-
-  return (key, work) => {
-    const tail = tails.get(key);
-    const waiting = (tail?.waiting ?? 0) + 1;
-    if (waiting > waitingMax) {
-      return Promise.reject(new Overloaded(`more than ${waitingMax} calls of one key run or wait`));
-    }
-    const result = tail === undefined ? work() : tail.settled.then(work);
-    // Failed work does not stop the next call; its caller receives the error.
-    const settled = result.then(settle, settle);
-    const own = { settled, waiting };
-    tails.set(key, own);
-    return result;
-
-    function settle(): void {
-      const last = tails.get(key);
-      if (last === own) tails.delete(key);
-      else if (last !== undefined) last.waiting -= 1;
-    }
-  };
-}
-
 /** A bounded queue is full, or other writers were faster at every attempt. Nothing was done; the caller may retry. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
@@ -226,21 +198,41 @@ function makeLine<Caller>(waitingMax = Infinity): Line<Caller> {
  * @param options.permits callers of a key that work at once
  * @param options.waitingMax callers of a key that wait; one more is Overloaded
  */
-export function makeKeyedSemaphore(options: { readonly permits: number; readonly waitingMax: number }): {
-  acquire(key: string, signal?: AbortSignal): Promise<() => void>;
-} {
+export function makeKeyedSemaphore(options: { readonly permits: number; readonly waitingMax: number }) {
   /** Only keys with callers have one, so old keys take no memory. */
   const semaphores = new Map<string, Semaphore>();
   return {
-    acquire: async (key, signal) => {
-      const semaphore = semaphores.get(key) ?? makeSemaphore(options.permits, makeLine(options.waitingMax));
-      const acquiring = semaphore.acquire(signal === undefined ? {} : { signal });
-      if (semaphore.running() > 0) semaphores.set(key, semaphore);
-      const release = await acquiring;
+    /** Runs the work with a permit of the key. */
+    run: <Result>(key: string, work: () => Promise<Result>): Promise<Result> =>
+      semaphoreOf(key)
+        .run(work)
+        .finally(() => forgetUnused(key)),
+    /** Waits for a permit of the key. @returns the release, to call once */
+    acquire: async (key: string, signal?: AbortSignal): Promise<() => void> => {
+      signal?.throwIfAborted();
+      const release = await semaphoreOf(key).acquire(signal === undefined ? {} : { signal });
       return () => {
         release();
-        if (semaphore.running() === 0) semaphores.delete(key);
+        forgetUnused(key);
       };
     },
   };
+
+  function semaphoreOf(key: string): Semaphore {
+    const semaphore = semaphores.get(key) ?? makeSemaphore(options.permits, makeLine(options.waitingMax));
+    semaphores.set(key, semaphore);
+    return semaphore;
+  }
+
+  function forgetUnused(key: string): void {
+    if (semaphores.get(key)?.running() === 0) semaphores.delete(key);
+  }
+}
+
+/**
+ * Makes what runs the work of one key one after the other, in call order.
+ * @param waitingMax calls of one key that may run or wait; a further call throws Overloaded
+ */
+export function makeKeyedMutex({ waitingMax }: { readonly waitingMax: number }) {
+  return makeKeyedSemaphore({ permits: 1, waitingMax: waitingMax - 1 }).run;
 }

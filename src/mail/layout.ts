@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../validation/text.js';
 import { onOneLine } from './mailer.js';
 
 /** Marks that change the direction of the text after them. A name with one could rearrange the sentence around it. */
@@ -35,20 +36,8 @@ function brokenUp(text: string): string {
   return text.replace(joints, `$&${wordJoiner}`);
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
-
 export function html(parts: TemplateStringsArray, ...values: readonly string[]): string {
-  return parts.reduce((page, part, index) => page + escapeHtml(values[index - 1] ?? '') + part);
+  return parts.reduce((page, part, index) => page + escapeMarkup(values[index - 1] ?? '') + part);
 }
 
 /** Returns the service's URL for a sentence, or `''` if the URL looks like a code. */

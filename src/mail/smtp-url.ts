@@ -1,3 +1,5 @@
+import { decodeUri } from '../validation/text.js';
+
 /** The server that takes outgoing mail, from `SMTP_URL`. */
 export interface SmtpServer {
   readonly host: string;
@@ -44,19 +46,10 @@ function isBare({ hostname, pathname, search, hash }: URL): boolean {
 
 /** Returns undefined if one of user and password is missing or malformed; null if both are missing. */
 function credentialsOf(url: URL): SmtpServer['credentials'] | undefined {
-  const user = decode(url.username);
-  const password = decode(url.password);
+  const user = decodeUri(url.username);
+  const password = decodeUri(url.password);
   if (user === '' && password === '') return null;
   return user === null || password === null || user === '' || password === ''
     ? undefined
     : { user, password };
-}
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // The text contains a stray percent sign.
-    return null;
-  }
 }

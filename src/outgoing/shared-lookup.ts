@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { makeLru } from '../kit/lru.js';
 import { Overloaded, makeKeyedSemaphore } from '../kit/semaphore.js';
 import type { SteadyClock } from '../kit/time/clock.js';
+import { rejectedBy } from '../kit/time/time-limit.js';
 import { failure, lookupMs, type ResolveName } from './resolve-name.js';
 
 /** Returns the account that a look-up is for, where a user has given the name. */
@@ -48,12 +49,9 @@ export function sharingLookup(resolve: ResolveName, clock: SteadyClock): Lookup 
 
   async function lookUp(hostname: string, account: AccountOf | undefined): Promise<readonly LookupAddress[]> {
     const timeUp = new AbortController();
-    const timer = setTimeout(() => timeUp.abort(), lookupMs);
+    const timer = setTimeout(() => timeUp.abort(failure('EAI_AGAIN', hostname)), lookupMs);
     try {
-      return await Promise.race([
-        rejectedWhen(timeUp.signal, hostname),
-        shared(hostname, account, timeUp.signal),
-      ]);
+      return await Promise.race([rejectedBy(timeUp.signal), shared(hostname, account, timeUp.signal)]);
     } finally {
       clearTimeout(timer);
     }
@@ -104,10 +102,4 @@ export function sharingLookup(resolve: ResolveName, clock: SteadyClock): Lookup 
     running.set(hostname, work);
     return work;
   }
-}
-
-function rejectedWhen(signal: AbortSignal, hostname: string): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(failure('EAI_AGAIN', hostname)), { once: true });
-  });
 }

@@ -32,6 +32,15 @@ export function listInWords(names: readonly string[]): string {
   return names.length === 0 ? 'nothing' : names.join(', ');
 }
 
+/** Decodes percent-encoding. Returns null for a text that is no encoded UTF-8, for example one with a stray percent sign. */
+export function decodeUri(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 // Control characters, and halves of surrogate pairs, which UTF-8 cannot carry.
 const unprintable = /[\p{Cc}\p{Cs}]/u;
 
@@ -142,13 +151,17 @@ export function printable(text: string): string {
   );
 }
 
-/** Escapes text between two tags. */
-export function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text of XML or HTML, between two tags or in an attribute. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
 /** Returns the essence of a media type: lower case, without parameters (WHATWG MIME Sniffing, section 4). */

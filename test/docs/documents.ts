@@ -22,10 +22,10 @@ const part = /<!-- generated: (?<name>[a-z-]+) -->\n(?<text>[^]*?)<!-- end -->/g
  */
 export async function regenerate(file: string, markdown: string): Promise<string> {
   const written = markdown.replaceAll(part, (...match) => {
-    const { name = '' } = match.at(-1) as Record<string, string>;
+    const { name = '', text = '' } = match.at(-1) as Record<string, string>;
     const make = generatedParts[name];
     if (make === undefined) throw new Error(`${file}: there is no generated part named ${name}`);
-    return `<!-- generated: ${name} -->\n\n${make()}\n\n<!-- end -->`;
+    return `<!-- generated: ${name} -->\n\n${make(text)}\n\n<!-- end -->`;
   });
   if (written === markdown) return markdown;
   return format(written, { ...(await resolveConfig(join(clone, file))), parser: 'markdown' });

@@ -2,36 +2,46 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { program } from '../../src/cli/program.js';
 import { environmentSchema, secretNames } from '../../src/config/config.js';
-import { serviceVariables, type VariableDescription } from '../../src/config/descriptions.js';
-import { paymentVariables } from '../../src/areas/payments/platforms/configured.js';
+import { paymentVariableNames } from '../../src/areas/payments/platforms/configured.js';
 import { platforms } from '../../src/areas/payments/platforms/platforms.js';
 import { describeFailure, testFailureCodes } from '../../src/areas/storages/domain/delivery/test-failure.js';
 import { webhookMessages, type WebhookType } from '../../src/webhooks/messages/message-types.js';
 import { eventsByArea, everyAggregate } from '../../projections/audit/words.js';
 import { factorHead, factorRows } from './factor-table.js';
-import { defaultLimits, limitDescriptions } from '../../src/security/rates/limits.js';
+import { defaultLimits } from '../../src/security/rates/limits.js';
 
-/** Makes the text of every generated part of a document, by the name between its markers: Markdown tables. */
-export const generatedParts: Readonly<Record<string, () => string>> = {
-  configuration: () => variableTable(serviceVariables),
-  'payment-configuration': () => variableTable(Object.fromEntries(paymentVariables)),
-  'payment-platforms': () =>
+const serviceVariableNames = [...new Set([...Object.keys(environmentSchema.shape), ...secretNames])].filter(
+  (name) => !name.startsWith('PAYMENT_'),
+);
+
+/**
+ * Makes the text of every generated part of a document, by the name between its markers: Markdown tables. Words that only a
+ * document has are those of the present text.
+ */
+export const generatedParts: Readonly<Record<string, (present: string) => string>> = {
+  configuration: (present) => {
+    const placeOf = (name: string): number => present.indexOf(`| \`${name}\``);
+    return variableTable(
+      serviceVariableNames.toSorted((one, other) => placeOf(one) - placeOf(other)),
+      present,
+    );
+  },
+  'payment-configuration': (present) => variableTable(paymentVariableNames, present),
+  'payment-platforms': (present) =>
     table(
       ['platform', '`provider`', 'signs with', 'reports'],
-      [...platforms].map(([name, { summary }]) => [
-        `[${summary.title}](payments/${name}.md)`,
-        `\`${name}\``,
-        summary.signs_with,
-        summary.reports,
-      ]),
+      [...platforms.keys()].map((name) => {
+        const [title = '', , signsWith = '', reports = ''] = rowOf(present, name);
+        return [title, `\`${name}\``, signsWith, reports];
+      }),
     ),
-  limits: () =>
+  limits: (present) =>
     table(
       ['limit', 'default', 'counts'],
       entriesOf(defaultLimits).map(([name, { limit, seconds }]) => [
         `\`${name}\``,
         `${limit} in ${duration(seconds)}`,
-        limitDescriptions[name],
+        rowOf(present, name)[2] ?? '',
       ]),
     ),
   'storage-test-codes': () =>
@@ -94,15 +104,24 @@ function adviceOf(code: (typeof testFailureCodes)[number]): string {
   return text.replace(/https:\/\/<[^ ]+>/, '`$&`');
 }
 
-function variableTable(variables: Readonly<Record<string, VariableDescription>>): string {
+/** The meaning, and a default that the schema cannot tell, are those of the present text. */
+function variableTable(names: readonly string[], present: string): string {
   return table(
     ['variable', 'default', 'meaning'],
-    Object.entries(variables).map(([name, description]) => [
-      secretNames.some((secret) => secret === name) ? `\`${name}\`†` : `\`${name}\``,
-      description.default ?? defaultOf(name),
-      description.meaning,
-    ]),
+    names.map((name) => {
+      const [, preset = '', meaning = ''] = rowOf(present, name);
+      const isSecret = secretNames.some((secret) => secret === name);
+      return [isSecret ? `\`${name}\`†` : `\`${name}\``, defaultOf(name) || preset, meaning];
+    }),
   );
+}
+
+/** Returns the cells of the row whose first code is the name. @throws Error where its last cell says nothing */
+function rowOf(present: string, name: string): readonly string[] {
+  const row = present.split('\n').find((line) => /`([^`]+)`/.exec(line)?.[1] === name) ?? '';
+  const cells = row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+  if (!cells.at(-2)) throw new Error(`write a row for ${name} into the table, then run npm run docs`);
+  return cells.slice(1, -1);
 }
 
 /** What the schema makes of a variable that is not set. */

@@ -88,8 +88,6 @@ function byField(view: Pick<View<AssetDocument>, 'findInOrder'>, projectId: stri
   };
 }
 
-export type { AssetResource } from './resource.js';
-
 /** @throws StoreUnavailable */
 export type AssetReader = ReturnType<typeof makeAssetReader>;
 

@@ -46,8 +46,6 @@ function order(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-export type { NodeResource, OperatedNode } from './resource.js';
-
 /** All nodes in order of id. The array is the same until a node changes. */
 export type ListedNodes = readonly ViewDocument<NodeDocument>[];
 

@@ -55,8 +55,6 @@ function kindOf(fact: PaymentFact): PaymentEntry['kind'] {
   }
 }
 
-export type { OrderResource } from './resource.js';
-
 /** Whose orders. */
 export type OrdersOf = { readonly userId: string } | { readonly projectId: string };
 

@@ -16,8 +16,6 @@ import { type ShareDocument, sharesProjection } from './projection.js';
 import { type CreationPage, filteredPage } from '../../filtered-page.js';
 import { shareResource, type ShareResource } from './resource.js';
 
-export type { ShareResource } from './resource.js';
-
 /** Whether a share opens: it has not expired, and its uses are not used up. */
 export const shareState = z.enum(['open', 'expired', 'used_up']);
 

@@ -7,8 +7,6 @@ import { type StorageDocument, storageConfigsProjection } from './projection.js'
 import { type CreationPage, filteredPage, type FilterOf, matchesOf } from '../../filtered-page.js';
 import { storageResource, type StorageResource } from './resource.js';
 
-export type { StorageResource } from './resource.js';
-
 /** @throws StoreUnavailable */
 export type StorageReader = ReturnType<typeof makeStorageReader>;
 

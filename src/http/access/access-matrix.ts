@@ -23,8 +23,8 @@ const managesShares = { role: 'editor', apiKey: 'share:write' } as const;
 
 /**
  * The policy of every route (src/http/README.md#order-of-checks). Where the body decides what the session must have proved, the
- * route says so (`guards`): logout, changeProject, addMember, changeMember and removeMember. The start fails if a route and its
- * entry disagree.
+ * route says so (`guards`): logout, changeProject, addMember, changeMember and removeMember. test/http/access/access-matrix.test.ts
+ * compares routes and entries.
  */
 const matrix = {
   // The service itself (src/observing/README.md#health, src/http/README.md#openapi-document).

@@ -4,7 +4,7 @@ import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
 import { processPace } from '../../kit/read-in-turns.js';
 import { HttpError } from '../replies/error-codes.js';
-import { saysEncoded } from './raw-body.js';
+import { saysEncoded, tooLarge } from './raw-body.js';
 
 /**
  * Returns, as a sentence, a flaw that `JSON.parse` accepts: a repeated key, deep nesting, or half of a surrogate pair,
@@ -76,7 +76,7 @@ const parseJson = bodyParser({
 /** Refuses a body by its declared size, before it reads any of it. @throws HttpError 413 */
 export function checkDeclaredSize({ headers }: IncomingMessage): void {
   const length = headers['content-length'];
-  if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge();
+  if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge(bodyBytesMax);
 }
 
 /**
@@ -121,7 +121,7 @@ async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Ta
     if (type === 'entity.too.large') {
       // The parser has paused the rest. It is discarded, or the connection would serve no further request.
       ctx.req.resume();
-      throw tooLarge();
+      throw tooLarge(bodyBytesMax);
     }
     if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
     return {
@@ -161,10 +161,6 @@ export function checkContentType(ctx: Context, body: ReceivedBody): void {
 
 function flawed(error: HttpError): ReceivedBody {
   return { kind: 'flawed', error };
-}
-
-function tooLarge(): HttpError {
-  return new HttpError('payload_too_large', `the body is larger than ${bodyBytesMax} bytes`);
 }
 
 function typeOf(error: unknown): unknown {

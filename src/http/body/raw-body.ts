@@ -49,7 +49,7 @@ const rawBytesMax = 256 * 1024;
 /** Reads the bytes as they were sent. @throws HttpError 413 for more than 256 KiB, 400 when the client cut the body off */
 export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request;
-  if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge(rawBytesMax);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -62,7 +62,7 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk);
       if (size <= rawBytesMax) return;
       // The rest of the body is discarded until the reply has been sent.
-      end(() => reject(tooLarge()));
+      end(() => reject(tooLarge(rawBytesMax)));
       request.resume();
     };
     const finish = (): void => {
@@ -75,6 +75,7 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function tooLarge(): HttpError {
-  return new HttpError('payload_too_large', `the body is larger than ${rawBytesMax} bytes`);
+/** Makes the error for a body beyond its limit. */
+export function tooLarge(bytesMax: number): HttpError {
+  return new HttpError('payload_too_large', `the body is larger than ${bytesMax} bytes`);
 }

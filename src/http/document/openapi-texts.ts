@@ -1,3 +1,5 @@
+import { escapeMarkup } from '../../validation/text.js';
+
 /** A call of the way from a sign-up to a shared file. */
 interface FirstCall {
   readonly call: string;
@@ -49,13 +51,9 @@ function describeFirstCalls(): string {
 export function renderFirstCalls(): string {
   const steps = firstCalls.map(
     ({ call, body, then }) =>
-      `<li><code>${escapeHtml(call)}</code> <code>${escapeHtml(body)}</code> ${escapeHtml(then).replace(/`([^`]+)`/g, '<code>$1</code>')}</li>`,
+      `<li><code>${escapeMarkup(call)}</code> <code>${escapeMarkup(body)}</code> ${escapeMarkup(then).replace(/`([^`]+)`/g, '<code>$1</code>')}</li>`,
   );
   return `<h2>${firstCallsTitle}</h2>\n<ol>\n${steps.join('\n')}\n</ol>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
 /** A part of the document. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { renderFirstCalls } from '../document/openapi-texts.js';
 import { type PreparedBody, contentTag, weakTag } from '../replies/reply.js';
 import { z } from 'zod';
-import { onceEach, openPackedFolder } from './prepare-page.js';
+import { onceEach, openPackedFolder, policyOf } from './prepare-page.js';
 
 const manifestSchema = z.strictObject({
   version: z.string(),
@@ -104,22 +104,14 @@ ${preloads}
     return {
       bytes: Buffer.from(html),
       tag: contentTag(html),
-      contentSecurityPolicy: policyOf(script, nonce),
+      contentSecurityPolicy: policyOf([
+        `script-src 'self' 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+        `style-src-elem 'nonce-${nonce}'`,
+        // The reader writes positions and colours into attributes of its elements.
+        "style-src-attr 'unsafe-inline'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+      ]),
     };
   };
-}
-
-function policyOf(script: string, nonce: string): string {
-  return [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-    `style-src-elem 'nonce-${nonce}'`,
-    // The reader writes positions and colours into attributes of its elements.
-    "style-src-attr 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type PreparedBody, contentTag, weakTag } from '../replies/reply.js';
-import { onceEach, openPackedFolder } from './prepare-page.js';
+import { onceEach, openPackedFolder, policyOf } from './prepare-page.js';
 
 const manifestSchema = z.strictObject({
   /** A digest of what the site was built from. */
@@ -36,7 +36,7 @@ export function openGuides(): FindGuide {
       mediaType: mediaTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
       // The name of an asset contains a digest of it.
       ...(isAsset ? { cacheControl: 'public, max-age=31536000, immutable' as const } : {}),
-      ...(name.endsWith('.html') ? { contentSecurityPolicy: policyOf(files[name] ?? []) } : {}),
+      ...(name.endsWith('.html') ? { contentSecurityPolicy: policyOfPage(files[name] ?? []) } : {}),
     };
   });
   return (path) => {
@@ -47,19 +47,15 @@ export function openGuides(): FindGuide {
 }
 
 /** The scripts of a page run by their digests. VitePress writes colours and positions into attributes of its elements. */
-function policyOf(scripts: readonly string[]): string {
-  return [
-    "default-src 'none'",
+function policyOfPage(scripts: readonly string[]): string {
+  return policyOf([
     `script-src 'self' ${scripts.map((digest) => `'${digest}'`).join(' ')}`,
     "style-src 'self'",
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  ]);
 }
 
 function notBuilt(): PreparedBody {
@@ -69,7 +65,6 @@ function notBuilt(): PreparedBody {
 <p>The command <code>npm run docs:site</code> in the clone builds them; packages and images contain them. The same texts are in the folder
 <code>docs</code> of the clone. The API is at <a href="/docs">/docs</a>.</p></main></body></html>
 `;
-  const policy =
-    "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  return { bytes: Buffer.from(html), tag: contentTag(html), contentSecurityPolicy: policy };
+  const contentSecurityPolicy = policyOf(['img-src data:']);
+  return { bytes: Buffer.from(html), tag: contentTag(html), contentSecurityPolicy };
 }

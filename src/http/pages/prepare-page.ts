@@ -58,17 +58,13 @@ export function preparePage(page: {
   return {
     bytes: Buffer.from(html),
     tag: contentTag(html),
-    contentSecurityPolicy: [
-      "default-src 'none'",
+    contentSecurityPolicy: policyOf([
       `script-src '${digestOf(script)}'`,
       `style-src '${digestOf(style)}'`,
       ...sources,
       `connect-src ${connect}`,
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
-    ].join('; '),
+    ]),
     isIndexed: false,
     ...(language === undefined ? {} : { language }),
   };
@@ -81,6 +77,12 @@ export function preparePage(page: {
 export function readPageScript(page: 'audit' | 'share'): string {
   const path = page === 'audit' ? 'dist/pages/audit.js' : 'dist/pages/share.js';
   return readFileSync(packageFile(path), 'utf8');
+}
+
+/** Returns the policy of a page that loads nothing but what the directives name, and that no other page frames. */
+export function policyOf(directives: readonly string[]): string {
+  const nowhere = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+  return ["default-src 'none'", ...directives, ...nowhere].join('; ');
 }
 
 function digestOf(text: string): string {

@@ -6,6 +6,7 @@ import { contentTag } from '../replies/reply.js';
 import { idempotencyKeyMs } from '../access/idempotency.js';
 import { bodyBytesMax } from '../body/json-body.js';
 import { tagDescriptions } from '../document/openapi-texts.js';
+import { policyOf } from '../pages/prepare-page.js';
 import { ignoredQuery } from '../route-spec.js';
 import { type Route, json, routesOf, typed } from '../route.js';
 import { createHash } from 'node:crypto';
@@ -22,14 +23,10 @@ code { font: .875em ui-monospace, monospace; overflow-wrap: anywhere }
 `;
 
 /** The page runs no script and fetches nothing. The policy names its one style sheet by digest. */
-const homePageContentSecurityPolicy = [
-  "default-src 'none'",
+const contentSecurityPolicy = policyOf([
   'img-src data:',
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+]);
 
 /** Returns the page at `/`: what this service is, and where its documents and its health are. */
 function renderHomePage(version: string): string {
@@ -102,7 +99,7 @@ export function makeHomeRoutes(deps: HomeRouteDeps, others: readonly Route[]): r
   const prepared = {
     bytes: Buffer.from(page),
     tag: contentTag(page),
-    contentSecurityPolicy: homePageContentSecurityPolicy,
+    contentSecurityPolicy,
   };
   const route = routesOf({ tag: 'Service' });
   return [

@@ -15,6 +15,7 @@ import type { HttpState } from './shell.js';
 import type { IncomingMessage } from 'node:http';
 import { invalid } from '../../validation/field-problems.js';
 import { HttpError } from '../replies/error-codes.js';
+import { decodeUri } from '../../validation/text.js';
 
 export interface ObserveDeps {
   readonly logger: Logger;
@@ -202,11 +203,7 @@ function checkRequestTarget(request: IncomingMessage): void {
 function isWellEncoded(url: string): boolean {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
-  try {
-    decodeURIComponent(path);
-  } catch {
-    return false;
-  }
+  if (decodeUri(path) === null) return false;
   return at < 0 || !/%(?![0-9A-Fa-f]{2})/.test(url.slice(at));
 }
 

@@ -105,16 +105,13 @@ export interface RawReply {
 }
 
 /** A route for callers with a protocol of a platform, which prove their identity by a signature over the bytes. */
-interface RawRouteSpec<Params extends PathParams> {
+interface RawRouteSpec<Params extends PathParams> extends Pick<
+  Route,
+  'path' | 'name' | 'tag' | 'summary' | 'description' | 'errors'
+> {
   readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly name: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
   readonly params: z.ZodType<Params>;
   readonly reply: string;
-  readonly errors: readonly ErrorCode[];
   /** Returns the `code` of error bodies for a protocol with special codes. `errorCodes` lists all of these codes. */
   readonly errorCodes: readonly string[];
   errorCode(params: Params): string | undefined;

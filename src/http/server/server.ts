@@ -76,7 +76,7 @@ export async function startHttpServer(options: HttpServerOptions) {
   server.timeout = limits.keepAliveTimeout;
   // Node would silently drop headers beyond a number. Their bytes are already bounded.
   server.maxHeadersCount = 0;
-  const { clientsOf = clientOfAddress } = options;
+  const { clientsOf = (address = '') => [{ key: address, factor: 1 }] } = options;
   const connections = makeConnections<Duplex>({ ...limits, clientsOf });
   /** Node closes neither those without a request so far nor those after CONNECT. */
   const sockets = new Set<Socket>();
@@ -131,10 +131,6 @@ export async function startHttpServer(options: HttpServerOptions) {
       return closed;
     },
   };
-}
-
-function clientOfAddress(address = ''): readonly ClientKey[] {
-  return [{ key: address, factor: 1 }];
 }
 
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {

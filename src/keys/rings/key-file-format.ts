@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KeyProblem } from '../sealing/errors.js';
+import { parseJson } from '../../kit/parse.js';
 
 /** The rings of keys. Each ring has one purpose. */
 export const ringNames = ['jwt', 'master', 'refresh', 'code', 'pepper', 'audit'] as const;
@@ -32,13 +33,8 @@ export type KeyFile = z.output<typeof keyFileSchema>;
 
 /** Parses a key file. @throws KeyProblem, which quotes nothing of the text */
 export function parseKeyFile(text: string, path: string): KeyFile {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text, so it must not be passed on.
-    throw new KeyProblem(`${path} is not JSON; restore it from a backup`);
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new KeyProblem(`${path} is not JSON; restore it from a backup`);
   const result = keyFileSchema.safeParse(json);
   if (result.success) return result.data;
   const fields = result.error.issues.map((issue) => issue.path.join('.') || 'the whole').join(', ');

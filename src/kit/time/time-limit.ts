@@ -1,3 +1,5 @@
+import type { Clock } from './clock.js';
+
 /**
  * Returns a signal that aborts with the outer one, or after a time with a `TimeoutError`.
  * @param ms the time in milliseconds
@@ -33,12 +35,7 @@ interface TimeLimit {
   readonly exceeded: () => Error;
 }
 
-interface LimitClock {
-  /** Resolves after `ms` milliseconds. Rejects when the signal aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Runs the work after `ms` milliseconds, unless the returned function is called before. */
-  readonly timer?: (ms: number, work: () => void) => () => void;
-}
+type LimitClock = Pick<Clock, 'sleep' | 'timer'>;
 
 /** Waits for work up to the limit. Work that takes longer continues without its caller. @throws `exceeded()` */
 export function withTimeLimit<Result>(

@@ -17,6 +17,7 @@ import { join, dirname, basename } from 'node:path';
 import { z } from 'zod';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { sqliteCode } from '../../stores/embedded/files/failures.js';
+import { parseJson } from '../../kit/parse.js';
 
 export const manifestName = 'manifest.json';
 
@@ -66,12 +67,8 @@ export function readManifest(folder: string): BackupContent {
   } catch (error) {
     throw notWhole(folder, `${manifestName} cannot be read (${codeOf(error)})`);
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw notWhole(folder, `${manifestName} is cut off or changed`);
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw notWhole(folder, `${manifestName} is cut off or changed`);
   const parsed = manifestSchema.safeParse(json);
   if (!parsed.success) throw notWhole(folder, `${manifestName} is not one of this release`);
   const { sha256, ...content } = parsed.data;

@@ -1,6 +1,7 @@
+import { readLogToHead } from '../../areas/audit/tree/log-until.js';
 import type { Config } from '../../config/config.js';
 import type { Position, StoredEvent } from '../../event-sourcing/ports/domain-event.js';
-import { StoreDamaged, UndecodableEvent } from '../../event-sourcing/ports/errors.js';
+import { UndecodableEvent } from '../../event-sourcing/ports/errors.js';
 import { makeDataKeys } from '../../keys/sealing/sealer.js';
 import {
   canaryRecord,
@@ -33,7 +34,6 @@ type RestoreReport = {
   readonly problems: readonly string[];
 };
 
-const pageSize = 500;
 const readsAtOnce = 20;
 const namedMax = 5;
 
@@ -104,7 +104,7 @@ export async function compareStores(
   const counts = await dataKeys.countByMasterKey();
   problems.push(...unknownMasterKeys(counts, keys).map(({ sentence }) => sentence));
 
-  const found = await findMissingDataKeys(stores, head, onShare);
+  const found = await findMissingDataKeys(stores, onShare);
   const { events, needed, missing } = found;
   problems.push(...problemsOf(found));
 
@@ -144,21 +144,14 @@ function problemsOf({ missing, undecodable }: Awaited<ReturnType<typeof findMiss
 
 async function findMissingDataKeys(
   { eventStore, stateStore }: Pick<Stores, 'eventStore' | 'stateStore'>,
-  head: Position | null,
   onShare: OnShare,
 ) {
   const neededBy = makeNeededDataKeys();
   const [missing, undecodable]: [string[], string[]] = [[], []];
   let [events, needed] = [0, 0];
-  let after: Position | null = null;
-  for (let atHead = head === null; !atHead;) {
-    const page: Awaited<ReturnType<typeof eventStore.readAll>> = await eventStore.readAll({
-      after,
-      limit: pageSize,
-    });
-    [after, atHead] = [page.cursor, page.atHead];
-    events += page.events.length;
-    const records = page.events.flatMap(recordsOf);
+  for await (const part of readLogToHead(eventStore)) {
+    events += part.events.length;
+    const records = part.events.flatMap(recordsOf);
     needed += records.length;
     for (let first = 0; first < records.length; first += readsAtOnce) {
       const found = records.slice(first, first + readsAtOnce).map(async (record) => {
@@ -166,8 +159,7 @@ async function findMissingDataKeys(
       });
       await Promise.all(found);
     }
-    // Positions of EventStoreDB are bytes of its log, and those of embedded stores are counts.
-    if (after !== null && head !== null) onShare(shareOf(after, head));
+    onShare(part.share);
   }
   return { events, needed, missing, undecodable };
 
@@ -180,10 +172,4 @@ async function findMissingDataKeys(
       return [];
     }
   }
-}
-
-function shareOf(position: Position, head: Position): number {
-  const [done, all] = [Number(position.slice(0, 20)), Number(head.slice(0, 20))];
-  if (Number.isNaN(done) || Number.isNaN(all)) throw new StoreDamaged('a position is not a number');
-  return all === 0 ? 1 : done / all;
 }

@@ -1,7 +1,7 @@
 import { guessing } from '../guessing/guessing.js';
 import type { NamedLimit, RateLimit } from './rate-limit.js';
 
-/** The limits without `LIMITS_FILE`. `guessing.ts` has those against guessing; `limitDescriptions` describes each. */
+/** The limits without `LIMITS_FILE`. `guessing.ts` has those against guessing; docs/limits.md#limits says what each counts. */
 export const defaultLimits = {
   register: { limit: 60, seconds: 3600, failsClosed: true },
   login: { ...guessing.password.client.login, failsClosed: true },
@@ -35,46 +35,6 @@ export const defaultLimits = {
 } as const satisfies Record<string, NamedLimit>;
 
 export type LimitName = keyof typeof defaultLimits;
-
-/** The counts of the limits, for docs/limits.md#limits. "Client" is a client address: IPv4, or an IPv6 /64. */
-export const limitDescriptions: Readonly<Record<LimitName, string>> = {
-  register: 'registrations of a client that end in 201 or 409',
-  login:
-    'sign-ins and reauthentications by password or code and changes of a password, of a client, with every outcome',
-  email_code: 'requests of a client for a sign-in code; the service checks it together with `email_code_day`',
-  email_code_day: 'the same in a day; a request that one of the two limits refuses counts in neither',
-  email_change:
-    'codes to prove an address that a client requests, for its account or for another address; also taken addresses (409)',
-  passkey_options: 'challenges for a sign-in by passkey that a client requests',
-  email_revert: 'attempts of a client to undo a change of address',
-  refresh: 'token refreshes of a client',
-  two_factor: 'attempts of a client at a second factor',
-  share_verify: 'attempts of a client at share passwords; checked before the service hashes anything',
-  share_describe: 'requests of a client for the facts that a share shows before its password',
-  playlist: 'requests of a client for HLS playlists',
-  share_media: 'renewals of media URLs by a visitor of a share, per client',
-  invitation_project:
-    'invitations, added members, higher roles and offers in one project, withdrawn ones too; in all processes',
-  invitation_inviter: 'the same by one user; in all processes',
-  invitation_address: 'the same to one address; in all processes',
-  share_mail_project: 'addresses to which the link of a share of one project is mailed; in all processes',
-  share_mail_sender: 'the same by one user, with the API keys that the user issued; in all processes',
-  share_mail_address: 'mails with the link of a share to one address, of all projects; in all processes',
-  verification_address:
-    'codes that the service mails to one address to prove it, also to accounts that are erased; in all processes',
-  node_checks: 'checks of one node that the service counts',
-  wrong_agent_secret: 'wrong agent secrets of a client; beyond it the service refuses right ones, too',
-  wrong_api_key:
-    'wrong API keys of a client; beyond it the service refuses keys that it has not seen in the process before',
-  register_invalid: 'registrations of a client that end in 400 although the body has the right form',
-  session: 'requests of one session',
-  user: 'requests of all sessions of one user together; those that lack TOTP where it is on count apart',
-  api_key: 'requests with one API key',
-  work_user:
-    'documents and events that stores return to the requests of one user, with the API keys that the user issued; for visitors of shares and players of playlists, of a client',
-  work_project:
-    'the same of all requests for one project by its members and API keys; half of it for one user, with the API keys that the user issued',
-};
 
 /** Returns the defaults with changes by name. @throws Error that names the unknown limits */
 export function limitsFrom(

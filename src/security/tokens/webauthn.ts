@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../kit/parse.js';
 
 /** The relying party of the service's passkeys (src/areas/accounts/commands/README.md#passkeys). */
 export interface PasskeySettings {
@@ -150,12 +151,7 @@ export function makeWebauthn({ rpId, origins }: PasskeySettings) {
 }
 
 function readClientData(text: string): z.output<typeof clientDataSchema> | null {
-  try {
-    const json: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return clientDataSchema.safeParse(json).data ?? null;
-  } catch {
-    return null;
-  }
+  return clientDataSchema.safeParse(parseJson(Buffer.from(text, 'base64url').toString())).data ?? null;
 }
 
 /** Returns whether the parts of a COSE key (RFC 9052, section 7) make a key: a point of P-256, or an RSA key. */

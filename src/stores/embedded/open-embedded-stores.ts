@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Random } from '../../kit/time/clock.js';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../event-sourcing/ports/read-model-store.js';
@@ -9,23 +8,15 @@ import type { EmbeddedContext } from './files/open-file.js';
 import { openConnection } from './files/database.js';
 import { lockDirectory, replayManifest, unfinishedRestore, watchLock } from './files/directory-lock.js';
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
-import type { Fault } from './writing/transactions.js';
 import { openReadModelStore } from './documents/read-model-store.js';
 import { openStateStore } from './writing/state-store.js';
 
-export interface EmbeddedStoresOptions {
-  /** The data directory. It is created with access for this user only when it does not exist. */
-  readonly directory: string;
+/** The data directory is created with access for this user only when it does not exist. */
+export interface EmbeddedStoresOptions
+  extends
+    Omit<EmbeddedContext, 'stateEnd' | 'waits' | 'writeLimitMs' | 'faults'>,
+    Partial<Pick<EmbeddedContext, 'writeLimitMs' | 'faults'>> {
   readonly streamPrefix: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Receives the error that makes a file unusable. The message says what to do; the process should end with it. */
-  readonly onFatal: (error: Error) => void;
-  readonly writeLimitMs?: number;
-  /** Tests only: the faults to inject. */
-  readonly faults?: readonly Fault[];
-  /** Tests only: the number of 4 KiB pages after which the disk of a file counts as full. */
-  readonly pageCountMax?: number;
 }
 
 interface Opened {

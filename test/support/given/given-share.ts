@@ -10,7 +10,7 @@ import { projectAggregate } from '../../../src/areas/projects/domain/project/pro
 import type { Clock } from '../../../src/kit/time/clock.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
-import type { ShareResource } from '../../../projections/shares/shares/reader.js';
+import type { ShareResource } from '../../../projections/shares/shares/resource.js';
 import { appendEvents } from './append-events.js';
 import { userId } from '../examples/ids.js';
 import { freeTerms } from '../examples/share.js';

@@ -19,7 +19,7 @@ import type { OpenAssetStorage } from './add-asset.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { PayerOf } from '../../projects/commands/projects.js';
-import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
+import type { AssetResource } from '../../../../projections/assets/assets/resource.js';
 
 export type AssetAddress = { readonly projectId: string; readonly assetId: string };
 

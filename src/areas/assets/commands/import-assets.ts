@@ -10,7 +10,7 @@ import { rejectAsset, type AssetRejection } from '../domain/asset/rejections.js'
 import { describeListRefusal } from '../../storages/domain/delivery/test-failure.js';
 import { keyRuleOf, wholeKey } from '../../storages/domain/bucket/bucket.js';
 import type { ListedObject } from '../../storages/bucket/objects/list-objects.js';
-import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
+import type { AssetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetDeps } from '../deps.js';
 import { showsSomething, withoutReordering } from '../../../validation/text.js';
 import type { Capacity } from './capacity.js';

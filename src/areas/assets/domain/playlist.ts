@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isPrintable } from '../../../validation/text.js';
+import { decodeUri, isPrintable } from '../../../validation/text.js';
 import { rejectAsset } from './asset/rejections.js';
 
 /*
@@ -247,7 +247,7 @@ function relativeKey(uri: string, line: number): string {
   if (/^[/\\]/.test(path)) refuse(line, 'begins at the root; name files in the folder');
   const segments = path
     .split('/')
-    .map((segment) => decoded(segment, line))
+    .map((segment) => decodeUri(segment) ?? refuse(line, 'has a percent sign that begins no character'))
     .filter((segment) => segment !== '.');
   if (segments.some((segment) => /[/\\]/.test(segment))) refuse(line, 'leaves the folder of the playlist');
   const resolved: string[] = [];
@@ -263,15 +263,6 @@ function relativeKey(uri: string, line: number): string {
 
 function textOf(bytes: Buffer, line: number): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : refuse(line, 'is not UTF-8');
-}
-
-function decoded(segment: string, line: number): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch (error) {
-    if (error instanceof URIError) return refuse(line, 'has a percent sign that begins no character');
-    throw error;
-  }
 }
 
 function refuse(line: number, why: string): never {

@@ -6,6 +6,7 @@ import type { ImportCursor } from '../commands/import-assets.js';
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
+import { parseJson } from '../../../kit/parse.js';
 
 const wholeKeyMax = 1_024;
 
@@ -35,20 +36,11 @@ const cursor = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,20000}$/)
   .transform((text, ctx) => {
-    const state = cursorState.safeParse(readJson(Buffer.from(text, 'base64url')));
+    const state = cursorState.safeParse(parseJson(Buffer.from(text, 'base64url').toString()));
     if (state.success) return state.data;
     ctx.addIssue({ code: 'custom', message: 'is not the next_cursor of an import' });
     return z.NEVER;
   });
-
-function readJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
 
 const assetImport = namedObject('AssetImport', {
   storage_id: z.uuid().toLowerCase(),

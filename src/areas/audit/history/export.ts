@@ -1,4 +1,4 @@
-import { codeOf } from '../../../kit/errors.js';
+import { ifMissing } from '../../../kit/errors.js';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -66,10 +66,7 @@ function filesOf(size: number): readonly string[] {
 }
 
 async function assertOwn(folder: string, { origin }: ExportedCheckpoint): Promise<void> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const names = await readdir(folder).catch(ifMissing([]));
   if (names.length === 0) return;
   const held = await readFile(join(folder, 'checkpoint'), 'utf8').catch(() => null);
   const note = held === null ? null : parseNote(held);

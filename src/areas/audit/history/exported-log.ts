@@ -9,6 +9,7 @@ import { lineOf } from './log-resources.js';
 import { type Hash, leafHash } from '../tree/merkle.js';
 import { type CheckpointText, parseCheckpointText, parseNote } from '../tree/note.js';
 import { makeGrowingTree, tilePath, tileWidth } from '../tree/tiles.js';
+import { parseJson } from '../../../kit/parse.js';
 
 /** An export whose hashes lead to its checkpoint. Whether the key of the log signed the checkpoint is not checked. */
 interface ExportedLog extends CheckpointText {
@@ -105,13 +106,7 @@ function eventOf(line: string, index: number, hash: Hash | undefined): StoredEve
 }
 
 function parseLine(line: string, index: number): StoredEvent | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch {
-    return null;
-  }
-  const parsed = lineSchema.safeParse(json);
+  const parsed = lineSchema.safeParse(parseJson(line));
   if (!parsed.success || parsed.data.index !== index) return null;
   const { id, stream, revision, type, recorded_at: recordedAt, data, metadata } = parsed.data;
   return {

@@ -84,7 +84,8 @@ export function makeAuditEventRoutes({
       handler: async ({ params: { stream }, query: { as_of: asOf } }) => {
         const size = await readShownSize(log);
         const at = asOf ?? { index: size - 1 };
-        if ('index' in at && at.index >= size) throw beyondSigned(size);
+        if ('index' in at && at.index >= size)
+          throw new HttpError('not_found', `the index must be below ${size}`);
         return ok((await reader.streamAsOf(stream, at, size)) ?? missing('the stream did not exist then'));
       },
     }),
@@ -107,8 +108,4 @@ export async function readShownSize(log: AuditHistorySource['log']): Promise<num
   const { size } = await readSignedLog(log);
   const { contradiction, log: sequenced } = log.status();
   return contradiction === null || sequenced === null ? size : Math.min(size, sequenced.size);
-}
-
-function beyondSigned(size: number): HttpError {
-  return new HttpError('not_found', `the index must be below ${size}`);
 }

@@ -1,4 +1,4 @@
-import { codeOf } from '../../../kit/errors.js';
+import { codeOf, ifMissing } from '../../../kit/errors.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, link, mkdir, open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
@@ -122,10 +122,7 @@ export function makeCheckpointFolder(at: FolderPath) {
 
 /** Returns the time of a folder's last change in nanoseconds; 0 where it does not exist. */
 async function changeOf(folder: string): Promise<bigint> {
-  const found = await stat(folder, { bigint: true }).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  });
+  const found = await stat(folder, { bigint: true }).catch(ifMissing(null));
   return found?.mtimeNs ?? 0n;
 }
 
@@ -144,10 +141,7 @@ function folderOf(path: string, origin: string): string {
 
 /** Returns the names of the checkpoints in a folder, that of the smallest size first. */
 async function listed(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const names = await readdir(folder).catch(ifMissing([]));
   return names.filter((name) => filePattern.test(name)).sort();
 }
 

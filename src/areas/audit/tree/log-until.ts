@@ -43,7 +43,7 @@ export async function* readLogToHead(
   }
 }
 
-/** Positions begin with a number that grows with the log: a count, or bytes. */
+/** Positions begin with a number that grows with the log: a count of embedded stores, or bytes of EventStoreDB. */
 function shareOf(position: string | null, head: string): number {
   const [done, all] = [Number(position?.slice(0, 20) ?? 0), Number(head.slice(0, 20))];
   return all > 0 && done <= all ? done / all : 0;

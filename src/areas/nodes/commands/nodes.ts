@@ -9,7 +9,7 @@ import { definedOf } from '../../../validation/fields.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { type NodeInput, checkDescription, nodeAggregate, requireNode } from '../domain/node/node.js';
 import type { NodeDescription, NodeMode } from '../domain/node/events.js';
-import type { OperatedNode } from '../../../../projections/nodes/peer-nodes/reader.js';
+import type { OperatedNode } from '../../../../projections/nodes/peer-nodes/resource.js';
 import { makeReportNodeCheck } from './checks.js';
 
 export type NodeCommands = ReturnType<typeof makeNodeCommands>;

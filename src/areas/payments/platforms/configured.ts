@@ -11,12 +11,10 @@ export type PaymentProviders = ReadonlyMap<PlatformName, PaymentProvider>;
 export type PaymentMakers = ReadonlyMap<PlatformName, PaymentMaker>;
 
 const variables = [...platforms.values()].flatMap((platform) => Object.entries(platform.variables));
+const named = variables.map(([name, kind]) => ({ name: name as PaymentVariableName, kind }));
 /** The variables of all platforms, and those with a file variant (`<name>_FILE`). */
-export const paymentVariables = new Map(variables.map(([name, one]) => [name as PaymentVariableName, one]));
-export const paymentVariableNames = [...paymentVariables.keys()];
-export const paymentSecretNames = paymentVariableNames.filter(
-  (name) => paymentVariables.get(name)?.is_secret === true,
-);
+export const paymentVariableNames = named.map(({ name }) => name);
+export const paymentSecretNames = named.filter(({ kind }) => kind === 'secret').map(({ name }) => name);
 
 /**
  * Reads the payment variables (docs/configuration.md#payment-platforms). One variable of a platform requires its others, so that an

@@ -6,14 +6,8 @@ import type { Acknowledgement, PaymentProvider } from './payment-provider.js';
 import type { MakerSurroundings } from './calls/platform-calls.js';
 import { makeSettingReads, type PaymentVariableName, type SettingReads } from './setting-reads.js';
 
-/** A variable of a platform: docs/configuration.md#payment-platforms. */
-interface PlatformVariable {
-  /** Markdown. */
-  readonly meaning: string;
-  readonly default?: string;
-  /** It has a file variant (`<name>_FILE`). */
-  readonly is_secret?: true;
-}
+/** What a variable of a platform holds (docs/configuration.md#payment-platforms). A secret has a file variant (`<name>_FILE`). */
+type PlatformVariable = 'open' | 'secret';
 
 /** What verifies callbacks works with. `report` gets the problem of a directory of keys that has become unusable. */
 export interface Surroundings {
@@ -27,8 +21,6 @@ type CallSurroundings = MakerSurroundings & Pick<Surroundings, 'report'>;
 interface Descriptor<Name extends string, Variable extends PaymentVariableName, Settings, Client> {
   /** 1 to 16 letters a–z. */
   readonly name: Name;
-  /** What its callbacks sign with, and what they report. */
-  readonly summary: { readonly title: string; readonly signs_with: string; readonly reports: string };
   readonly settings: {
     readonly variables: Readonly<Record<Variable, PlatformVariable>>;
     /** The variable that names a directory of keys, which is read when the platform is opened. */
@@ -78,7 +70,7 @@ export interface ConfiguredPlatform {
 /** A descriptor without the types of its settings. */
 export interface PaymentPlatform<Name extends string = string> extends Pick<
   Descriptor<Name, never, never, never>,
-  'name' | 'summary' | 'currencies' | 'number_fields' | 'acknowledgement' | 'get' | 'binds_key' | 'error_code'
+  'name' | 'currencies' | 'number_fields' | 'acknowledgement' | 'get' | 'binds_key' | 'error_code'
 > {
   readonly variables: Readonly<Record<PaymentVariableName, PlatformVariable>>;
   /** Adds the problems: one sentence a variable, without values. */

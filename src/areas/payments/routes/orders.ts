@@ -4,8 +4,11 @@ import type { PaymentCommands } from '../commands/index.js';
 import { z } from 'zod';
 import { currencyCode } from '../domain/fact.js';
 import { paymentProvider, type PaymentProviderName, platformTerms } from '../domain/payment.js';
-import type { OrderResource } from '../../../../projections/payments/orders/reader.js';
-import { listedOrder, orderResource } from '../../../../projections/payments/orders/resource.js';
+import {
+  listedOrder,
+  type OrderResource,
+  orderResource,
+} from '../../../../projections/payments/orders/resource.js';
 import { paymentPlatform, plan } from '../commands/resources.js';
 import { creationQuery, pageOf, readCreationPage } from '../../../../projections/paging.js';
 import { noFields } from '../../../http/route-spec.js';

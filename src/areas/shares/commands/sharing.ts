@@ -16,7 +16,7 @@ import { assetAggregate, existingAsset } from '../../assets/domain/asset/asset.j
 import { checkTag } from '../../assets/domain/asset/changes.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import { TooManyAttempts, whenKeyDestroyed } from '../../shared/rejections.js';
-import type { ShareResource } from '../../../../projections/shares/shares/reader.js';
+import type { ShareResource } from '../../../../projections/shares/shares/resource.js';
 import { framesMax, type NewShare, sharedAssetsMax, type ShareTerms } from '../domain/share/events.js';
 import { checkSharePassword, passwordClassOf } from '../domain/share/password.js';
 import { rejectShare, shareNotFound } from '../domain/share/rejections.js';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../http/document/openapi-texts.js';
+import { escapeMarkup } from '../../../validation/text.js';
 import { type PreparedBody, contentTag } from '../../../http/replies/reply.js';
 import { preparePage, readPageScript } from '../../../http/pages/prepare-page.js';
 import { type ShareTexts, negotiateLanguage, readShareTexts } from './negotiate-language.js';
@@ -130,8 +130,8 @@ function makeHtml({ tag, texts }: Pick<ShareTexts, 'tag' | 'texts'>, script: str
   return `<!doctype html>
 <html lang="${tag}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">
-<title>${escapeHtml(texts['page.title'] ?? '')}</title><style>${sharePageStyle}</style></head>
-<body>${makeSharePageBody((key) => escapeHtml(texts[key] ?? missingText(key)))}
+<title>${escapeMarkup(texts['page.title'] ?? '')}</title><style>${sharePageStyle}</style></head>
+<body>${makeSharePageBody((key) => escapeMarkup(texts[key] ?? missingText(key)))}
 <script type="application/json" id="texts">${data}</script><script type="module">${script}</script></body></html>
 `;
 }

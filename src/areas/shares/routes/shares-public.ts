@@ -3,7 +3,7 @@ import type { ShareCommands } from '../commands/index.js';
 import { type OpenedShare, checkTriedPassword } from '../commands/visiting/verify-share.js';
 import { z } from 'zod';
 import { judged } from '../../../validation/zod-problems.js';
-import type { AssetResource } from '../../../../projections/assets/assets/reader.js';
+import type { AssetResource } from '../../../../projections/assets/assets/resource.js';
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
 import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';

@@ -7,7 +7,7 @@ import {
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../event-sourcing/views/views.js';
 import { invalid } from '../../../validation/field-problems.js';
-import type { StorageResource } from '../../../../projections/storages/storage-configs/reader.js';
+import type { StorageResource } from '../../../../projections/storages/storage-configs/resource.js';
 import { projectAggregate } from '../../projects/domain/project/project.js';
 import type { StorageDeps } from '../deps.js';
 import { checkCredentials } from '../domain/bucket/connection.js';

@@ -42,20 +42,13 @@ const collectionNumber = '(SELECT number FROM collections WHERE name = ?)';
 const beforeAll = { value: '', id: '' };
 
 /** Reads read-models.db synchronously, with one statement for each read. */
-export interface ReadModelQueries {
-  getMany(collection: string, ids: readonly string[]): SizedDocument[];
-  find(collection: string, query: DocumentQuery): StoredDocument[];
-  findInOrder(collection: string, query: OrderedQuery): StoredDocument[];
-  ids(collection: string, query: IdQuery): string[];
-  scan(collection: string, options: { readonly after?: string; readonly limit: number }): StoredDocument[];
-  collections(): string[];
-}
+export type ReadModelQueries = ReturnType<typeof makeReadModelQueries>;
 
 /**
  * A page of documents that an index led to is compared with them, so a changed index leaves at most documents out, which the
  * scrub finds. @throws StoreDamaged, as every query
  */
-export function makeReadModelQueries(connection: Connection): ReadModelQueries {
+export function makeReadModelQueries(connection: Connection) {
   const selectMany = connection.query<DocumentsRow>(
     inOneRow(
       `SELECT ${columnsOf('NULL AS value')} FROM documents WHERE collection = ${collectionNumber}
@@ -92,9 +85,9 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
   selectCollections();
 
   return {
-    getMany: (collection, ids) =>
+    getMany: (collection: string, ids: readonly string[]) =>
       toSized(selectMany.get(collection, JSON.stringify(ids))).map(({ sized }) => sized),
-    find: (collection, { where, after, descending = false, limit }) => {
+    find: (collection: string, { where, after, descending = false, limit }: DocumentQuery) => {
       const page = { after, descending, limit };
       if (where === undefined) {
         return select(`collection = ${collectionNumber} AND body IS NOT NULL`, [collection], page);
@@ -117,7 +110,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       assertHas(found, where);
       return found;
     },
-    findInOrder: (collection, { orderBy, after, descending = false, limit }) => {
+    findInOrder: (collection: string, { orderBy, after, descending = false, limit }: OrderedQuery) => {
       assertIndexed(collection, orderBy);
       if (descending && after === undefined)
         return inOrder(selectDown.get(collection, orderBy, limit), orderBy, descending);
@@ -125,7 +118,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       const query = descending ? selectDownBefore : selectUp;
       return inOrder(query.get(collection, orderBy, value, id, limit), orderBy, descending);
     },
-    ids: (collection, { where, after, descending = false, limit }) => {
+    ids: (collection: string, { where, after, descending = false, limit }: IdQuery) => {
       assertIndexed(collection, where.field);
       const of = [collection, where.field, where.equals] as const;
       let row: readonly [Buffer] | undefined;
@@ -136,7 +129,7 @@ export function makeReadModelQueries(connection: Connection): ReadModelQueries {
       assertIdsFollow(ids, descending);
       return ids;
     },
-    scan: (collection, { after, limit }) =>
+    scan: (collection: string, { after, limit }: { readonly after?: string; readonly limit: number }) =>
       select(`collection = ${collectionNumber}`, [collection], { after, limit }),
     collections: () =>
       selectCollections()

@@ -13,7 +13,7 @@ export interface EmbeddedContext {
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Receives the error that makes a file unusable: a failed disk, damage, or an ended thread. End the process. */
+  /** Receives the error that makes a file unusable: a failed disk, damage, or an ended thread. The process should end with it. */
   readonly onFatal: (error: Error) => void;
   readonly writeLimitMs: number;
   /** The version that state.db has durably reached, which its thread raises and the thread of the log notes. */

@@ -30,10 +30,10 @@ test('The policy of the page for auditors permits its one script, its one style 
     "style-src 'sha256-…'",
     'img-src data:',
     "connect-src 'self'",
+    "require-trusted-types-for 'script'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
   ]);
 });
 

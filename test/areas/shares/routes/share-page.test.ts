@@ -78,6 +78,7 @@ test('Every language has each text with the same values', (t) => {
     ['en', 'de', 'zh'],
   );
   for (const { language, texts } of others) {
+    t.deepEqual(Object.keys(texts).sort(), Object.keys(english.texts).sort(), language);
     for (const [key, text] of Object.entries(texts)) {
       t.deepEqual(valuesOf(text), valuesOf(english.texts[key]), `${language}: ${key}`);
     }
@@ -96,10 +97,10 @@ test('The policy of the page permits only the scripts and sources that it needs'
     "media-src 'self' blob: https:",
     'frame-src https:',
     "connect-src 'self' https:",
+    "require-trusted-types-for 'script'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
   ]);
   const inner = makeSharePage({ allowsHttp: true })(undefined).contentSecurityPolicy ?? '';
   t.regex(inner, /img-src data: https: http:; media-src 'self' blob: https: http:; frame-src https: http:;/);

@@ -1,4 +1,3 @@
-import type { RequestSession } from '../../domain/guard.js';
 import type { AccountDeps } from '../../deps.js';
 import { derivedId, stepContext } from '../../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
@@ -15,7 +14,7 @@ import { leavingAddress, revertibleUntil } from '../../domain/user/revert.js';
 import { userAggregate } from '../../domain/user/user.js';
 import { addressChangeMessage } from '../../mail/messages.js';
 import type { AddressReservations } from './address-reservations.js';
-import { type VerificationIssues, tooMany, whenUsedUp } from './email-verification.js';
+import { type PresentedCode, type VerificationIssues, tooMany, whenUsedUp } from './email-verification.js';
 import { checkAddress, loadRegistered, requireMailable, sealForPerson } from '../finding.js';
 
 /** A change whose mailed code was right, and whose new address is reserved. */
@@ -87,14 +86,9 @@ export function makeEmailChangeCommands(
      * user_not_found; TooManyAttempts; Overloaded
      */
     confirmEmailChange: async (
-      input: {
-        readonly userId: string;
-        readonly session: RequestSession;
-        readonly code: string;
-      },
+      { userId, session, code }: PresentedCode,
       context: CommandContext,
     ): Promise<void> => {
-      const { userId, session, code } = input;
       const user = await loadRegistered(handler, userId);
       const { emailChange } = user;
       if (emailChange === null)

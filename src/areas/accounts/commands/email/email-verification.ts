@@ -17,6 +17,13 @@ import { userAggregate } from '../../domain/user/user.js';
 import { emailVerificationMessage } from '../../mail/messages.js';
 import { loadRegistered } from '../finding.js';
 
+/** A code that a session presents for an address. */
+export interface PresentedCode {
+  readonly userId: string;
+  readonly session: RequestSession;
+  readonly code: string;
+}
+
 export type VerificationIssues = ReturnType<typeof makeVerificationIssues>;
 
 /** Makes the codes that prove the address of an account (src/areas/accounts/commands/README.md#proof-of-an-address). */
@@ -73,14 +80,9 @@ export function makeEmailVerificationCommands(
      * user_not_found; TooManyAttempts; Overloaded
      */
     confirmEmailVerification: async (
-      input: {
-        readonly userId: string;
-        readonly session: RequestSession;
-        readonly code: string;
-      },
+      { userId, session, code }: PresentedCode,
       context: CommandContext,
     ): Promise<void> => {
-      const { userId, session, code } = input;
       const user = await loadRegistered(handler, userId);
       if (user.email_verified) return;
       const { verification } = user;

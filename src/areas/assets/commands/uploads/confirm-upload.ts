@@ -6,7 +6,7 @@ import { assetAggregate, existingAsset } from '../../domain/asset/asset.js';
 import { type AssetRejection, rejectAsset } from '../../domain/asset/rejections.js';
 import type { SeenObject } from '../../domain/asset/fold.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
-import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
+import type { AssetResource } from '../../../../../projections/assets/assets/resource.js';
 import type { AskBucket } from '../add-asset.js';
 import type { AssetAddress } from '../change-asset.js';
 import type { AssetEvent } from '../../domain/asset/events.js';

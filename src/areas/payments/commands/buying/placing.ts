@@ -6,7 +6,7 @@ import {
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../../event-sourcing/ports/command-context.js';
 import type { Versioned } from '../../../../event-sourcing/views/views.js';
-import type { OrderResource } from '../../../../../projections/payments/orders/reader.js';
+import type { OrderResource } from '../../../../../projections/payments/orders/resource.js';
 import { invalid } from '../../../../validation/field-problems.js';
 import type { GuardRefusal } from '../../../accounts/domain/guard.js';
 import { projectNotFound, rejectProject } from '../../../projects/domain/project/rejections.js';

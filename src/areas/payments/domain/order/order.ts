@@ -66,7 +66,7 @@ function decide(command: OrderCommand, state: OrderState): readonly OrderEvent[]
   const order = placed(state);
   switch (command.type) {
     case 'Report':
-      return tell(command.reports, order);
+      return effectsOf(order, command.reports).flatMap((effect) => (effect === 'full' ? [] : effect));
     case 'ResolveReview':
       return resolve(command, order);
     case 'Cancel':
@@ -113,10 +113,6 @@ export function outcomesIn(order: PlacedOrder, reports: readonly ReportedFact[])
 function outcomeOf(effect: Effect): FactOutcome {
   if (effect === 'full') return 'full';
   return effect.length > 0 ? 'owed' : 'already_applied';
-}
-
-function tell(reports: readonly ReportedFact[], order: PlacedOrder): readonly OrderEvent[] {
-  return effectsOf(order, reports).flatMap((effect) => (effect === 'full' ? [] : effect));
 }
 
 function effectsOf(order: PlacedOrder, reports: readonly ReportedFact[]): readonly Effect[] {

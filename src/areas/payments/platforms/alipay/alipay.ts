@@ -7,22 +7,15 @@ import { makeAlipayClient } from './alipay-client.js';
 import { makeAlipayMaker, makeAlipayQueries } from './alipay-maker.js';
 
 const variables = {
-  PAYMENT_ALIPAY_APP_ID: { meaning: 'the id of the app' },
-  PAYMENT_ALIPAY_SELLER_ID: { meaning: 'the number of the seller (`2088…`)' },
-  PAYMENT_ALIPAY_PUBLIC_KEYS: {
-    meaning: 'public keys of Alipay, in base64 or PEM, or its certificates in PEM',
-    is_secret: true,
-  },
-  PAYMENT_ALIPAY_PRIVATE_KEY: {
-    meaning: 'optional: the private key of the app, with which the service makes payments',
-    is_secret: true,
-  },
+  PAYMENT_ALIPAY_APP_ID: 'open',
+  PAYMENT_ALIPAY_SELLER_ID: 'open',
+  PAYMENT_ALIPAY_PUBLIC_KEYS: 'secret',
+  PAYMENT_ALIPAY_PRIVATE_KEY: 'secret',
 } as const;
 type Reads = SettingReads<keyof typeof variables>;
 
 export const alipay = definePlatform({
   name: 'alipay',
-  summary: { title: 'Alipay', signs_with: 'RSA-SHA256 (RSA2)', reports: 'payments, ends, refunds' },
   settings: { variables, read: readSettings },
   currencies: { default: 'CNY', is_only: true },
   number_fields: ['out_trade_no'],

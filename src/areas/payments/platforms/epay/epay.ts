@@ -59,16 +59,15 @@ export function makeEpayMaker(deps: {
 }
 
 const variables = {
-  PAYMENT_EPAY_ENABLED: { meaning: '`true` turns epay on; epay signs with MD5, so it is off by default' },
-  PAYMENT_EPAY_PID: { meaning: 'the number of the merchant' },
-  PAYMENT_EPAY_GATEWAY_URL: { meaning: 'optional: the https address of the gateway, where buyers pay' },
-  PAYMENT_EPAY_KEYS: { meaning: 'the keys of the merchant', is_secret: true },
+  PAYMENT_EPAY_ENABLED: 'open',
+  PAYMENT_EPAY_PID: 'open',
+  PAYMENT_EPAY_GATEWAY_URL: 'open',
+  PAYMENT_EPAY_KEYS: 'secret',
 } as const;
 type Reads = SettingReads<keyof typeof variables>;
 
 export const epay = definePlatform({
   name: 'epay',
-  summary: { title: 'epay', signs_with: 'MD5; off by default', reports: 'payments' },
   settings: { variables, read: readSettings },
   currencies: { default: 'CNY', is_only: true },
   number_fields: ['out_trade_no'],

@@ -76,26 +76,16 @@ const currencies: readonly string[] = [
 ];
 
 const variables = {
-  PAYMENT_PAYPAL_WEBHOOK_ID: { meaning: 'the id of the webhook' },
-  PAYMENT_PAYPAL_ENVIRONMENT: { default: '`live`', meaning: 'optional, `live` or `sandbox`' },
-  PAYMENT_PAYPAL_CERTIFICATES_DIR: {
-    meaning:
-      'optional: a directory of PayPal’s signing certificates (`.pem`), for networks without access to PayPal',
-  },
-  PAYMENT_PAYPAL_CLIENT_ID: {
-    meaning: 'optional: the client id of the app, with which the service makes payments',
-  },
-  PAYMENT_PAYPAL_CLIENT_SECRET: { meaning: 'the secret of that app', is_secret: true },
+  PAYMENT_PAYPAL_WEBHOOK_ID: 'open',
+  PAYMENT_PAYPAL_ENVIRONMENT: 'open',
+  PAYMENT_PAYPAL_CERTIFICATES_DIR: 'open',
+  PAYMENT_PAYPAL_CLIENT_ID: 'open',
+  PAYMENT_PAYPAL_CLIENT_SECRET: 'secret',
 } as const;
 type Reads = SettingReads<keyof typeof variables>;
 
 export const paypal = definePlatform({
   name: 'paypal',
-  summary: {
-    title: 'PayPal REST',
-    signs_with: 'RSA-SHA256 over a CRC-32',
-    reports: 'payments, ends, refunds, disputes',
-  },
   settings: { variables, keys_directory: 'PAYMENT_PAYPAL_CERTIFICATES_DIR', read: readSettings },
   currencies: {
     default: 'USD',

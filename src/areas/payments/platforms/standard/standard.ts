@@ -38,17 +38,9 @@ type StandardCheck = (content: Buffer, signatures: readonly string[]) => Promise
 
 export const standard = definePlatform({
   name: 'standard',
-  summary: {
-    title: 'any other',
-    signs_with: 'Standard Webhooks: HMAC or Ed25519',
-    reports: 'payments, ends, refunds, disputes',
-  },
   settings: {
     variables: {
-      PAYMENT_STANDARD_WEBHOOK_SECRETS: {
-        meaning: 'Standard Webhooks: secrets (`whsec_…`) or Ed25519 public keys (`whpk_…`), in base64',
-        is_secret: true,
-      },
+      PAYMENT_STANDARD_WEBHOOK_SECRETS: 'secret',
     },
     read: ({ hasAll, list }) => {
       if (!hasAll(['PAYMENT_STANDARD_WEBHOOK_SECRETS'])) return null;

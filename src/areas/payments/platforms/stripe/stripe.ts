@@ -21,24 +21,14 @@ const signaturesMax = 16;
 const wholeTens: readonly string[] = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
 
 const variables = {
-  PAYMENT_STRIPE_WEBHOOK_SECRETS: {
-    meaning: 'signing secrets of the webhook endpoints (`whsec_…`)',
-    is_secret: true,
-  },
-  PAYMENT_STRIPE_LIVEMODE: {
-    meaning: 'optional, `true` or `false`: an event of the other mode becomes a `mismatch`',
-  },
-  PAYMENT_STRIPE_SECRET_KEY: {
-    meaning:
-      'optional: the secret or restricted key of the API (`sk_…`, `rk_…`), with which the service makes payments',
-    is_secret: true,
-  },
+  PAYMENT_STRIPE_WEBHOOK_SECRETS: 'secret',
+  PAYMENT_STRIPE_LIVEMODE: 'open',
+  PAYMENT_STRIPE_SECRET_KEY: 'secret',
 } as const;
 type Reads = SettingReads<keyof typeof variables>;
 
 export const stripe = definePlatform({
   name: 'stripe',
-  summary: { title: 'Stripe', signs_with: 'HMAC-SHA256', reports: 'payments, ends, refunds, disputes' },
   settings: { variables, read: readSettings },
   currencies: {
     default: 'USD',

@@ -15,32 +15,18 @@ interface WechatPayApi {
 }
 
 const variables = {
-  PAYMENT_WECHATPAY_API_V3_KEY: { meaning: 'the API v3 key, 32 characters', is_secret: true },
-  PAYMENT_WECHATPAY_MCHID: { meaning: 'the merchant number' },
-  PAYMENT_WECHATPAY_APPID: { meaning: 'the id of the app (`wx…`)' },
-  PAYMENT_WECHATPAY_SUB_MCHID: {
-    meaning:
-      'optional (partner mode): the number of the sub-merchant; merchant and app are the service provider’s',
-  },
-  PAYMENT_WECHATPAY_KEYS_DIR: {
-    meaning: 'a directory of the platform’s certificates (`.pem`) and public keys (`PUB_KEY_ID_….pem`)',
-  },
-  PAYMENT_WECHATPAY_PRIVATE_KEY: {
-    meaning:
-      'optional: the private key of the merchant’s API certificate, with which the service makes payments',
-    is_secret: true,
-  },
-  PAYMENT_WECHATPAY_SERIAL: { meaning: 'the serial number of that certificate' },
+  PAYMENT_WECHATPAY_API_V3_KEY: 'secret',
+  PAYMENT_WECHATPAY_MCHID: 'open',
+  PAYMENT_WECHATPAY_APPID: 'open',
+  PAYMENT_WECHATPAY_SUB_MCHID: 'open',
+  PAYMENT_WECHATPAY_KEYS_DIR: 'open',
+  PAYMENT_WECHATPAY_PRIVATE_KEY: 'secret',
+  PAYMENT_WECHATPAY_SERIAL: 'open',
 } as const;
 type Reads = SettingReads<keyof typeof variables>;
 
 export const wechatpay = definePlatform({
   name: 'wechatpay',
-  summary: {
-    title: 'WeChat Pay v3',
-    signs_with: 'RSA-SHA256, and seals with AES-256-GCM',
-    reports: 'payments, refunds',
-  },
   settings: { variables, keys_directory: 'PAYMENT_WECHATPAY_KEYS_DIR', read: readSettings },
   currencies: { default: 'CNY', is_only: true },
   number_fields: ['out_trade_no'],

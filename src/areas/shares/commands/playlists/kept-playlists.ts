@@ -114,14 +114,11 @@ export function makeKeptPlaylists(clock: SteadyClock) {
   }
 
   async function outcomeOf(assetId: string, make: () => Promise<SignedPlaylist>): Promise<Outcome> {
-    const release = await places.acquire(assetId);
     try {
-      return { signed: await make() };
+      return { signed: await places.run(assetId, make) };
     } catch (error) {
       if (error instanceof CommandRejected) return { refusal: error as CommandRejected };
       throw error;
-    } finally {
-      release();
     }
   }
 }

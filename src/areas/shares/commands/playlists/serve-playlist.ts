@@ -88,18 +88,11 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
     return { asset: found.asset, until: state.expires_at === null ? null : new Date(state.expires_at) };
   }
 
-  async function read(
-    { storage, urls }: OpenedStorage,
-    storageId: string,
-    { objectKey }: PlaylistGrant,
-  ): Promise<Buffer> {
-    const release = await reads.acquire(storageId);
-    try {
-      const key = wholeKey(storage.configuration.base_path, objectKey);
-      return bodyOf(await readObject({ urls, key, bytesMax: playlistBytesMax }));
-    } finally {
-      release();
-    }
+  function read({ storage, urls }: OpenedStorage, storageId: string, { objectKey }: PlaylistGrant) {
+    const key = wholeKey(storage.configuration.base_path, objectKey);
+    return reads.run(storageId, async () =>
+      bodyOf(await readObject({ urls, key, bytesMax: playlistBytesMax })),
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import { derivedId } from '../../../../event-sourcing/deciding/command-handler.j
 import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/share/rejections.js';
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
-import type { AssetResource } from '../../../../../projections/assets/assets/reader.js';
+import type { AssetResource } from '../../../../../projections/assets/assets/resource.js';
 import { type MediaLink, makeMediaLinks, makePlaylistUrl } from '../../../assets/commands/media-links.js';
 import type { Accesses, VisitedShare, Visits, SessionShare } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';

@@ -4,6 +4,7 @@ import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js'
 import type { ProbeFailureCode } from '../../domain/delivery/test-failure.js';
 import { failureOfReply, type ProbeFailure } from '../probing/probe-failure.js';
 import { childrenInTurns, flagOf, numberOf, readXml, textOf, type XmlElement } from './xml.js';
+import { decodeUri } from '../../../../validation/text.js';
 
 /** An object as its bucket lists it. */
 export interface ListedObject {
@@ -132,7 +133,7 @@ async function objectsIn(
 /** Providers encode the token of OSS and the key of COS with the keys. Other tokens are sent back as they are. */
 function tokenIn(root: XmlElement, provider: DeliveryAddress['provider'], isEncoded: boolean): string | null {
   const text = textOf(root, provider === 'cos' ? 'NextMarker' : 'NextContinuationToken') ?? '';
-  const token = isEncoded && provider !== 's3' ? decoded(provider === 'cos' ? spaced(text) : text) : text;
+  const token = isEncoded && provider !== 's3' ? decodeUri(provider === 'cos' ? spaced(text) : text) : text;
   return token === null || token === '' || Buffer.byteLength(token) > tokenBytesMax ? null : token;
 }
 
@@ -150,7 +151,7 @@ function objectIn(entry: XmlElement, isEncoded: boolean): ListedObject | null {
 
 /** Some servers encode keys and do not say so, or say so and encode otherwise. Some providers write a space as `+`. */
 function readingsOf(text: string, isEncoded: boolean): readonly string[] {
-  const [plain, likely] = [decoded(text), decoded(spaced(text))];
+  const [plain, likely] = [decodeUri(text), decodeUri(spaced(text))];
   if (isEncoded && likely === null) return [];
   const readings = isEncoded ? [likely, plain, text] : [text, plain, likely];
   return [...new Set(readings.filter((key) => key !== null))];
@@ -158,14 +159,4 @@ function readingsOf(text: string, isEncoded: boolean): readonly string[] {
 
 function spaced(text: string): string {
   return text.replaceAll('+', ' ');
-}
-
-/** Returns null for a text that is no encoded UTF-8. */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return null;
-    throw error;
-  }
 }

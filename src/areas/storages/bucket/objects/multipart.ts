@@ -2,7 +2,7 @@ import { OutgoingError, type OutgoingReply } from '../../../../outgoing/outgoing
 import { type BucketCalls, type BucketUrls, callBucket, type CallLimits } from './call-bucket.js';
 import { readStorageError } from '../probing/provider-codes.js';
 import type { HeaderRequest } from '../signing/signer.js';
-import { escapeXml } from '../../../../validation/text.js';
+import { escapeMarkup } from '../../../../validation/text.js';
 import { childrenInTurns, flagOf, numberOf, readDocument, textOf, type XmlElement } from './xml.js';
 
 /** A part as the bucket lists it. */
@@ -144,7 +144,7 @@ async function partsIn(root: XmlElement, marker: number) {
 function completion(parts: readonly ListedPart[]): string {
   const listed = parts.map(
     ({ part_number, entity_tag }) =>
-      `<Part><PartNumber>${part_number}</PartNumber><ETag>${escapeXml(entity_tag)}</ETag></Part>`,
+      `<Part><PartNumber>${part_number}</PartNumber><ETag>${escapeMarkup(entity_tag)}</ETag></Part>`,
   );
   return `<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`;
 }

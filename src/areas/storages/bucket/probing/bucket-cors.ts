@@ -6,7 +6,7 @@ import type { CorsRefusalCode } from '../../domain/delivery/test-failure.js';
 import { failureOfConnection, failureOfReply } from './probe-failure.js';
 import { probePages } from './probe-pages.js';
 import { readStorageError } from './provider-codes.js';
-import { escapeXml } from '../../../../validation/text.js';
+import { escapeMarkup } from '../../../../validation/text.js';
 import { type XmlElement, readDocument } from '../objects/xml.js';
 
 /*
@@ -48,7 +48,7 @@ export async function withCorsRule(
   const merged = rules.map((rule) => (rule === own ? all : elementXml(rule)));
   const others = root.children.filter((child) => !isRule(child)).map(elementXml);
   const body = [...merged, ...(own === undefined ? [all] : []), ...others].join('');
-  const namespace = root.namespace === '' ? '' : ` xmlns="${escapeXml(root.namespace)}"`;
+  const namespace = root.namespace === '' ? '' : ` xmlns="${escapeMarkup(root.namespace)}"`;
   return {
     is: 'changed',
     xml: `<?xml version="1.0" encoding="UTF-8"?>\n<CORSConfiguration${namespace}>${body}</CORSConfiguration>`,
@@ -89,11 +89,11 @@ function originsOf(rule: XmlElement): readonly string[] {
 }
 
 function elementXml({ name, text, children }: XmlElement): string {
-  return written(name, children.length > 0 ? children.map(elementXml).join('') : escapeXml(text));
+  return written(name, children.length > 0 ? children.map(elementXml).join('') : escapeMarkup(text));
 }
 
 function fieldXml([name, value]: Field): string {
-  return written(name, escapeXml(value));
+  return written(name, escapeMarkup(value));
 }
 
 function written(name: string, content: string): string {

@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
+import type { BucketAddress } from '../../domain/bucket/bucket-address.js';
 
 /** Percent-encodes all but the unreserved characters (RFC 3986, section 2.3), the form that all providers sign. */
 export function encodeRfc3986(text: string): string {
@@ -102,13 +103,7 @@ export interface StorageSigner {
 }
 
 /** The address of the bucket, see `bucketAddress`. */
-export interface SignerAddress {
-  readonly protocol: 'https:' | 'http:';
-  readonly host: string;
-  readonly pathPrefix: string;
-  readonly bucket: string;
-  readonly region: string;
-}
+export type SignerAddress = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix' | 'bucket' | 'region'>;
 
 /** Returns the URL of an object. @param path the encoded key @param query encoded; `''` for none */
 export function urlOf({ protocol, host, pathPrefix }: SignerAddress, path: string, query: string): string {

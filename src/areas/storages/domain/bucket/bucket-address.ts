@@ -11,7 +11,7 @@ import {
 /** The parts of an address that differ between the service and its clients. */
 type BucketOrigin = Pick<BucketAddress, 'protocol' | 'host' | 'pathPrefix'>;
 
-interface BucketAddress {
+export interface BucketAddress {
   readonly provider: StorageProvider;
   readonly protocol: 'https:' | 'http:';
   /** The host of requests and signatures, with the port unless it is the protocol's default. */

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../../../validation/text.js';
+import { escapeMarkup } from '../../../../validation/text.js';
 import type { StorageProvider } from '../bucket/bucket.js';
 
 /** The methods of browsers that upload files and play media. */
@@ -23,7 +23,7 @@ export function corsRuleFields(origins: readonly string[]): readonly CorsField[]
 
 /** Writes a rule as XML. */
 export function corsRuleXml(origins: readonly string[]): string {
-  const fields = corsRuleFields(origins).map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`);
+  const fields = corsRuleFields(origins).map(([name, value]) => `<${name}>${escapeMarkup(value)}</${name}>`);
   return `<CORSRule>${fields.join('')}</CORSRule>`;
 }
 
