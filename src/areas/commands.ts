@@ -27,12 +27,21 @@ export function makeCommands(deps: Deps & CallbackNotices) {
   return {
     ...makeAccountCommands({ ...deps, findAccount, holdings }),
     ...makeProjectCommands({ ...deps, limit: makeProjectLimit(deps), findAccount }),
-    ...makeStorageCommands({ ...deps, hasAssets: (storageId) => deps.assets.hasIn(storageId) }),
+    ...makeStorageCommands({ ...deps, hasAssets: makeHasAssets(deps) }),
     ...makeAssetCommands(deps),
     ...makeShareCommands(deps),
     ...makeOrderCommands(deps),
     ...makeNodeCommands(deps),
     restartAuditLog: makeRestartAuditLog(deps),
+  };
+}
+
+/** An asset that the view lacks would lose its storage. @throws Overloaded while the view lags */
+function makeHasAssets({ assets, viewLags }: Deps) {
+  // The caller reads other views at once, so the error is a rejection.
+  return async (storageId: string) => {
+    viewLags.requireFresh('assets');
+    return assets.hasIn(storageId);
   };
 }
 

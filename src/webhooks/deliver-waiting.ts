@@ -95,7 +95,7 @@ export function makeDeliverWaiting(deps: {
         given_up_at: now.toISOString(),
         reason,
       };
-      if (await records.giveUp(endpoint.id, entry)) deps.onGivenUp(entry);
+      if (await records.giveUp(endpoint.id, entry, waiting.since)) deps.onGivenUp(entry);
     }
     return { from: waiting.next, to, settled, failed: { waitMs } };
   }

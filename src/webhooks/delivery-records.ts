@@ -128,10 +128,13 @@ export function makeDeliveryRecords(stateStore: StateStore) {
       for await (const { key, value } of recordsOf(stateStore, prefix))
         yield { stream: key.slice(prefix.length), waiting: waitingSchema.parse(value) };
     },
-    /** @returns false when the entry existed */
-    giveUp: async (id: string, entry: GivenUp): Promise<boolean> => {
+    /** Replaces an entry of before a replay. @param since when the event began to wait @returns false when the entry existed */
+    giveUp: async (id: string, entry: GivenUp, since: string): Promise<boolean> => {
+      const key = givenUpKey(id, entry);
+      const found = await stateStore.get(key);
+      if (found !== null && givenUpSchema.parse(found.value).given_up_at >= since) return false;
       const expiresAt = new Date(Date.parse(entry.given_up_at) + givenUpKeptMs);
-      return (await stateStore.compareAndSet(givenUpKey(id, entry), null, entry, { expiresAt })) !== null;
+      return (await stateStore.compareAndSet(key, found?.version ?? null, entry, { expiresAt })) !== null;
     },
     /** Yields the given-up deliveries of an endpoint, by stream and revision, page by page. */
     allGivenUp: async function* (id: string) {

@@ -174,6 +174,30 @@ test('A delivery that fails for three days is given up, listed, reported once, a
   t.is((await listed())?.failed, 0);
 });
 
+test('A delivery that is given up again after a replay of its resource is reported and listed again', async (t) => {
+  // Given a delivery that was given up
+  const { receiver, id, admin, begin, ...world } = await givenEndpoint(t);
+  receiver.answerWith(() => 503);
+  const { reports } = await begin();
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  const givenUp = (times: number) =>
+    eventually(`given up ${times} times`, () => {
+      world.advance(60 * 60 * 1_000);
+      return reports.filter((report) => report.startsWith('given up')).length === times;
+    });
+  await givenUp(1);
+  const [first] = await admin.failed(id, 10);
+  // When a replay of its resource fails for three days too
+  receiver.answerWith(() => 500);
+  await admin.replay({ endpoint: id, from: null, resource: `order-${anId(1)}`, failed: false });
+  await givenUp(2);
+  // Then the list has the later attempt
+  const [second, ...others] = await admin.failed(id, 10);
+  t.deepEqual(others, []);
+  t.like(second, { reason: 'status 500', revision: 0 });
+  t.true((second?.given_up_at ?? '') > (first?.given_up_at ?? ''));
+});
+
 test('410 Gone stops the endpoint until the next start, which loses nothing', async (t) => {
   const { receiver: gone, further, id, listed, begin, appendToOrder } = await givenEndpoint(t, '*', 1);
   gone.answerWith(() => 410);

@@ -101,6 +101,18 @@ test('An event is over three days after it began to wait', (t) => {
   t.false(isOver(waiting, event(-triesMs), later(triesMs)));
 });
 
+test('An event that was recorded and began to wait while a clock was a year ahead is over three days after an attempt', (t) => {
+  const yearMs = 365 * 86_400_000;
+  const event = passed(3, -yearMs);
+  const ahead = { ...waiting, since: event.recordedAt.toISOString() };
+  t.false(isOver(ahead, event, now), 'the first attempt gives nothing up');
+  const record = afterAttempt(ahead, { from: 3, to: 3, settled: 0, failed }, at);
+  t.is(record?.since, now.toISOString());
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  t.false(isOver(record ?? ahead, event, later(triesMs - 1)));
+  t.true(isOver(record ?? ahead, event, later(triesMs)));
+});
+
 test('No order of passed events and attempts leaves an undelivered event outside the record', (t) => {
   // A model: the checkpoint passes revisions in order; attempts deliver from the record that they read, which may be old.
   const steps = fc.array(fc.constantFrom('pass', 'read', 'settle', 'fail'), { maxLength: 60 });

@@ -24,14 +24,14 @@ export function makeViewLags() {
   let lagsMs = (): ReadonlyMap<string, number> => new Map();
   return {
     /**
-     * Lets a limit that is judged on views miss at most what other processes added in the last 15 s.
+     * Lets a command that is judged on views miss at most what other processes added in the last 15 s.
      * @throws Overloaded while one of the views is further behind the log
      */
     requireFresh: (...views: readonly string[]) => {
       const lags = lagsMs();
       const stale = views.find((view) => (lags.get(view) ?? 0) > staleAfterMs);
       if (stale === undefined) return;
-      throw new Overloaded(`nothing is added while the view ${stale} is more than 15 s behind the log`);
+      throw new Overloaded(`the call is refused while the view ${stale} is more than 15 s behind the log`);
     },
     /** Takes the lags, in milliseconds and by the name of the view, from the runner of the views. Until then there are none. */
     follow: (runner: { lagsMs(): ReadonlyMap<string, number> }) => {

@@ -10,6 +10,7 @@ import {
 import { makeEvent, makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
 import { givenDirectory, openLog } from '../../support/servers/embedded-directory.js';
+import { failureOf } from '../../../src/stores/embedded/files/failures.js';
 import { eventsFormat } from '../../../src/stores/embedded/files/formats.js';
 import { hasOpenFlag, openWriter, setOpenFlag } from '../../../src/stores/embedded/files/prepare-file.js';
 import { makeEventWriter } from '../../../src/stores/embedded/log/event-writer.js';
@@ -145,6 +146,15 @@ test('A file on a full disk opens for reads, and notes that it is open as soon a
   t.false(hasOpenFlag(connection, eventsFormat));
   t.true(setOpenFlag(connection, eventsFormat));
   t.true(hasOpenFlag(connection, eventsFormat));
+});
+
+test('A disk without room for the index of a write-ahead log is named as full', (t) => {
+  const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' });
+  t.like(failureOf(error, eventsFormat), {
+    kind: 'io',
+    message:
+      'events.db cannot be read or written (SQLITE_IOERR_SHMSIZE: disk I/O error). Make room on the disk, then start the service again',
+  });
 });
 
 test.serial(

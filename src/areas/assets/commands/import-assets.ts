@@ -187,11 +187,9 @@ export function makeImportAssets(deps: ImportDeps) {
     /** Returns the reading under which the bucket has the object; null where it names none in time. */
     async function confirm({ isSure, readings, size, entity_tag }: ListedObject, key: string) {
       if (isSure) return { key, entity_tag };
-      const same = readings.find((reading) => {
-        const object = known.get(below(basePath, reading))?.object;
-        return entity_tag !== null && object?.entity_tag === entity_tag && object.size === size;
-      });
-      if (same !== undefined) return { key: same, entity_tag };
+      const object = known.get(below(basePath, key))?.object;
+      if (entity_tag !== null && object?.entity_tag === entity_tag && object.size === size)
+        return { key, entity_tag };
       for (const reading of readings) {
         const answer = await headObject({ urls, provider, key: reading }, signal).catch((error: unknown) => {
           if (signal.aborted) return null;

@@ -26,7 +26,9 @@ export function failureOf(error: unknown, format: FileFormat): FileFailure | nul
   if (code === null) return null;
   const what = `${code}: ${(error as Error).message}`;
   if (code.startsWith('SQLITE_IOERR')) {
-    const message = `${format.fileName} cannot be read or written (${what}). Check the disk, then start the service again`;
+    // A disk without room for the index of the write-ahead log.
+    const advice = code === 'SQLITE_IOERR_SHMSIZE' ? 'Make room on the disk' : 'Check the disk';
+    const message = `${format.fileName} cannot be read or written (${what}). ${advice}, then start the service again`;
     return { kind: 'io', message };
   }
   if (/^SQLITE_(CORRUPT|NOTADB|CONSTRAINT|ERROR|MISMATCH|SCHEMA|FORMAT)/.test(code)) {

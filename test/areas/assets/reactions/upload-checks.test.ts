@@ -113,19 +113,41 @@ test('An upload URL sets a check also where a clock that was ahead has set one',
   t.like(await stateOf(), { object: { entity_tag: 'a-new-tag' }, expected: null });
 });
 
-test('A storage that does not answer is not asked for its other assets for a minute', async (t) => {
+test('A storage that does not answer is not asked for its other assets for five minutes', async (t) => {
   const { clock, issue, serve, bucket, place, service, stateOf } = await given();
   const others = [await addAsset(service, place), await addAsset(service, place)];
   for (const assetId of [place.assetId, ...others]) await issue(assetId);
   bucket.answer = { kind: 'away' };
   clock.advance(2 * minute);
-  t.is(await serve(), 3);
+  t.is(await serve(), 1);
+  clock.advance(4 * minute);
+  t.is(await serve(), 0);
   t.is(bucket.asked, 1);
   bucket.answer = file;
   clock.advance(17 * minute);
   t.is(await serve(), 3);
   t.is(bucket.asked, 4);
   for (const assetId of others) t.like(await stateOf(assetId), { object: { entity_tag: 'a-new-tag' } });
+});
+
+test('A storage that rests uses up no check of an upload', async (t) => {
+  // Given two uploads, whose files come after the third check
+  const { clock, issue, serve, bucket, place, service, stateOf } = await given();
+  const other = await addAsset(service, place);
+  for (const assetId of [place.assetId, other]) await issue(assetId);
+  for (const minutes of [2, 17, 120]) {
+    clock.advance(minutes * minute);
+    t.is(await serve(), 2);
+  }
+  // When the bucket gives no answer to the last check of one
+  bucket.answer = { kind: 'away' };
+  clock.advance(22 * 60 * minute);
+  await serve();
+  bucket.answer = file;
+  clock.advance(6 * minute);
+  await serve();
+  // Then the other one gets its last check a little later
+  t.like(await stateOf(other), { upload: 'complete', expected: null });
 });
 
 test('A disabled storage is not asked, and is asked again when it is enabled', async (t) => {

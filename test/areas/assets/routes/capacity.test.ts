@@ -189,6 +189,19 @@ test('While a view lags by more than 15 s, assets, storages and projects are not
   t.is((await ask(`${path}/assets/${idOf(asset)}`, rename)).status, 200);
 });
 
+test('While the view of assets lags by more than 15 s, no storage is deleted', async (t) => {
+  // Given a storage that looks empty
+  const { project, owner, commands, remove } = await startWorld(t);
+  const { id, path } = await project(owner);
+  const [storage] = await commands.storages.ids(id, { limit: 1 });
+  const lags = new Map([['assets', 15_001]]);
+  commands.viewLags.follow({ lagsMs: () => lags });
+  // When it is deleted while assets of it may be missing in the view, then it stays
+  await refuses(t, await remove(`${path}/storages/${storage}`, owner), '503 overloaded');
+  lags.set('assets', 15_000);
+  t.is((await remove(`${path}/storages/${storage}`, owner)).status, 204);
+});
+
 test('While the payer has less capacity than their assets use, nothing is uploaded', async (t) => {
   const { project, owner, stores, clock, get } = await startWorld(t);
   const { add, upload } = await project(owner);

@@ -330,6 +330,32 @@ test('An import of known objects with encoded keys asks the bucket for its list 
   t.is(heads, 0);
 });
 
+test('An import tells two equal files apart whose keys differ in a space and a plus sign', async (t) => {
+  // Given a bucket that encodes keys, with the equal files `a b` and `a+b`, of which `a+b` is an asset
+  let texts = ['a%2Bb'];
+  const contents = (text: string) =>
+    `<Contents><Key>${text}</Key><Size>5</Size><ETag>"a-tag"</ETag></Contents>`;
+  const http: OutgoingHttp = ({ method, url }) => {
+    const isHead = method === 'HEAD';
+    const isThere = !isHead || ['/a%20b', '/a%2Bb'].includes(new URL(url).pathname);
+    const list = `<ListBucketResult>${whole}${encoded}${texts.map(contents).join('')}</ListBucketResult>`;
+    const headers = isHead ? { 'content-length': '5', etag: '"a-tag"' } : {};
+    return Promise.resolve({ status: isThere ? 200 : 404, headers, body: Buffer.from(isHead ? '' : list) });
+  };
+  const deps = { http, now: () => new Date('2026-11-23T03:00:00Z') };
+  const { ask } = await start(t, { listObjects: makeListObjects(deps), headObject: makeHeadObject(deps) });
+  t.is(((await ask()).json as Imported).added.length, 1);
+  // When both are imported
+  texts = ['a+b', 'a%2Bb'];
+  const { added, skipped } = (await ask()).json as Imported;
+  // Then `a b` becomes an asset
+  t.deepEqual(
+    added.map(({ object_key }) => object_key),
+    ['a b'],
+  );
+  t.deepEqual(skipped, [{ object_key: 'a+b', reason: 'already_an_asset' }]);
+});
+
 test('An import whose time is up before its first file reads one file, and skips none', async (t) => {
   // Given three files, and a store that answers only after the time of an import
   const objects = ['a.mp4', 'b.mp4', 'c.mp4'].map((key) => listed(key));

@@ -129,10 +129,28 @@ test('Where HEAD has no usable answer, the first byte says what the bucket has',
     if (request !== undefined) {
       t.like(request, {
         method: 'GET',
-        bodyBytesMax: 0,
+        bodyBytesMax: 16_384,
         headers: { range: 'bytes=0-0', 'accept-encoding': 'identity' },
       });
     }
+  }
+});
+
+test('The page of a proxy says nothing about the object', async (t) => {
+  const page = (type: string) => ({ status: 404, headers: { 'content-type': type } });
+  const body = (text: string) => ({ status: 404, body: Buffer.from(text) });
+  const error = '<Error><Code>NoSuchKey</Code></Error>';
+  for (const [reply, ranged, answer] of [
+    [page('text/html'), body('<h1>404</h1>'), { kind: 'away' }],
+    [page('text/plain; charset=utf-8'), body('404 page not found'), { kind: 'away' }],
+    [page('text/plain'), whole, found(none, 'range')],
+    [page('text/html'), body(error), { kind: 'missing' }],
+    [page('text/html'), body(''), { kind: 'missing' }],
+    [page('application/xml'), whole, { kind: 'missing' }],
+    [page('text/xml'), whole, { kind: 'missing' }],
+  ] as const) {
+    const asked = await head(reply, {}, ranged);
+    t.deepEqual(asked.answer, answer, JSON.stringify([reply, ranged]));
   }
 });
 

@@ -69,8 +69,11 @@ type CheckResult = { readonly seen: SeenObject | null } | null;
 
 /** A check that is later than this is superfluous, so a lost checkpoint does not ask the buckets of old assets again. */
 const lateMsMax = 7 * 24 * 3_600_000;
-/** The time in which a bucket that did not answer is not asked again. It would keep others waiting for 5 s each. */
-const awayMs = 60_000;
+/**
+ * The time for which checks are put off after a bucket did not answer. It would keep others waiting for 5 s each. Longer than a minute:
+ * a timer keeps it.
+ */
+const awayMs = 5 * 60_000;
 /** Storages of which a process knows it. */
 const storagesMax = 10_000;
 
@@ -95,7 +98,8 @@ export function makeCheckUploads(
       // Its stream is read only when it is due: a waiting check costs no reads.
       if (clock.now() < dueAt) return { notBefore: dueAt };
       const { state } = await handler.load(assetAggregate, id);
-      return state.status === 'existing' && state.expected?.check_at === event.data.check_at;
+      if (state.status !== 'existing' || state.expected?.check_at !== event.data.check_at) return false;
+      return isAway(state.storage_id) ? { notBefore: new Date(clock.now().getTime() + awayMs) } : true;
     },
     perform: check,
     run: (id, context, { data: { check_at } }, answer: CheckResult) =>
@@ -108,7 +112,7 @@ export function makeCheckUploads(
 
   async function check(event: ReactionEvent<AssetEvent>, signal: AbortSignal): Promise<CheckResult> {
     const { state } = await handler.load(assetAggregate, streamIdOf(event));
-    if (state.status !== 'existing' || isAway(state.storage_id)) return null;
+    if (state.status !== 'existing') return null;
     try {
       const answer = await askBucket(state, signal);
       if (answer.kind === 'found') return { seen: answer.object };

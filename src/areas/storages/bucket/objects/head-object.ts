@@ -4,6 +4,7 @@ import {
   type OutgoingReply,
 } from '../../../../outgoing/outgoing-http.js';
 import type { DeliveryAddress } from '../signing/media-urls.js';
+import { readStorageError } from '../probing/provider-codes.js';
 import { type BucketCalls, type BucketUrls, callBucket } from './call-bucket.js';
 
 /** `refused`: the bucket denies the request. `away`: no usable answer. `too_large`: the object is larger than asked for. */
@@ -81,7 +82,7 @@ export function makeHeadObject(calls: BucketCalls): HeadObject {
     // Amazon S3 names a checksum only when it is asked for (API reference, HeadObject).
     const head = await ask('HEAD', provider === 's3' ? { 'x-amz-checksum-mode': 'ENABLED' } : {});
     if (head === 'unreachable') return { kind: 'away' };
-    if (head?.status === 404) return { kind: 'missing' };
+    if (head?.status === 404 && !isPage(head)) return { kind: 'missing' };
     const headed = head === null ? null : headedBy(head);
     if (head !== null && headed !== null) return foundBy('head', head, headed);
     const ranged = await ask('GET', { range: 'bytes=0-0' });
@@ -93,7 +94,7 @@ export function makeHeadObject(calls: BucketCalls): HeadObject {
       more: Readonly<Record<string, string>>,
     ): Promise<OutgoingReply | 'unreachable' | null> {
       // A proxy may compress what it passes on.
-      const unsigned = { headers: { 'accept-encoding': 'identity' }, bodyBytesMax: 0, signal };
+      const unsigned = { headers: { 'accept-encoding': 'identity' }, bodyBytesMax: errorBytesMax, signal };
       const reply = await callBucket(calls, urls, { method, key, headers: more }, unsigned);
       if (!(reply instanceof OutgoingError)) return reply;
       return brokenOff.has(reply.failure) ? null : 'unreachable';
@@ -113,12 +114,22 @@ function headedBy(reply: OutgoingReply): HeadedObject | null {
   return reply.status === 200 && encoding === 'identity' ? objectOf(reply, length) : null;
 }
 
+/** Whether a reply without a body may be the page of a proxy, which says nothing about the object. Errors of buckets are XML. */
+function isPage({ headers }: OutgoingReply): boolean {
+  return /^text\/(?:html|plain)\b/i.test(headers['content-type'] ?? '');
+}
+
+/** The error documents of buckets repeat the key, of up to 3,072 bytes. */
+const errorBytesMax = 16_384;
 /** The service stores these texts. */
 const textMax = 255;
 
-function answerOf(reply: OutgoingReply): HeadAnswer {
-  const { status } = reply;
-  if (status === 404) return { kind: 'missing' };
+async function answerOf(reply: OutgoingReply): Promise<HeadAnswer> {
+  const { status, body } = reply;
+  if (status === 404) {
+    const isOfBucket = body.length === 0 || (await readStorageError(body)) !== null;
+    return { kind: isOfBucket ? 'missing' : 'away' };
+  }
   // The other headers of a 416 are of its error document.
   const described = status === 416 ? { ...reply, headers: {} } : reply;
   const object = objectOf(described, sizeIn(reply));
