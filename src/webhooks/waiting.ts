@@ -67,20 +67,17 @@ export function afterAttempt(
   if (failed === null) return { ...found, next, pending, failures: 0, not_before: now.toISOString() };
   const waitMs = Math.max(failed.waitMs, retryAfterMs(found.failures, random));
   const not_before = new Date(now.getTime() + waitMs).toISOString();
-  const since = isAhead(Date.parse(found.since), now) ? now.toISOString() : found.since;
+  // A time ahead is of a clock that was set back since.
+  const since = new Date(Math.min(Date.parse(found.since), now.getTime())).toISOString();
   return { ...found, next, pending, failures: found.failures + 1, not_before, since };
 }
 
 /** Returns whether the service gives an event up after a failed attempt. */
 export function isOver({ since }: Waiting, event: Pick<PassedEvent, 'recordedAt'>, now: Date): boolean {
   const recordedMs = event.recordedAt.getTime();
-  const beganMs = Math.max(Date.parse(since), isAhead(recordedMs, now) ? 0 : recordedMs);
-  return now.getTime() >= beganMs + triesMs;
-}
-
-/** Whether a time was noted while a clock was ahead. */
-function isAhead(timeMs: number, now: Date): boolean {
-  return timeMs - now.getTime() > triesMs;
+  // One that is further ahead was recorded while a clock was ahead.
+  const beganMs = recordedMs - now.getTime() > triesMs ? 0 : recordedMs;
+  return now.getTime() >= Math.max(Date.parse(since), beganMs) + triesMs;
 }
 
 /** Returns the wait before the next attempt: half of a doubled 5 s, at most 1 h, and a random part of the other half. */

@@ -34,6 +34,8 @@ export function startWebhooks(
 ) {
   const { lease, records, clock } = deps;
   const stopping = new AbortController();
+  /** By endpoint that this process does not name: when it was last served, and since when that is unchanged here. */
+  const sightings = new Map<string, { readonly seenAt: string; readonly sinceMs: number }>();
   const consumers = runConsumers(
     lease,
     endpoints.map((endpoint) => ({
@@ -81,24 +83,28 @@ export function startWebhooks(
     const own = new Set(endpoints.map(({ id }) => id));
     // Processes that start later may name an endpoint that this one does not.
     for (let waitMs = dropAfterMs; !isStopping(); waitMs = dropEachMs) {
-      await clock.sleep(waitMs, stopping.signal).catch(() => undefined);
-      if (isStopping()) return;
       try {
         const ids = await records.endpointIds();
         for (const id of ids.filter((stored) => !own.has(stored))) await dropWhereUnused(id);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        // The next look comes in a minute.
+        // A later look finds them again.
         events.onRetry('none', error, 0);
       }
+      await clock.sleep(waitMs, stopping.signal).catch(() => undefined);
     }
   }
 
+  /** Times are those of this process alone: the clock of another one may differ, or have been ahead. */
   async function dropWhereUnused(id: string): Promise<void> {
     const found = await records.endpoint(id);
-    if (found === null || clock.now().getTime() - Date.parse(found.seen_at) < dropAfterMs) return;
-    await records.drop(id);
-    events.onDropped(id);
+    if (found === null) return;
+    const [seen, nowMs] = [sightings.get(id), clock.steadyMs()];
+    if (seen?.seenAt !== found.seen_at) sightings.set(id, { seenAt: found.seen_at, sinceMs: nowMs });
+    else if (nowMs - seen.sinceMs >= dropAfterMs) {
+      await records.drop(id);
+      events.onDropped(id);
+    }
   }
 
   function isStopping(): boolean {

@@ -2,6 +2,7 @@ import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { OutgoingError } from '../../src/outgoing/outgoing-http.js';
 import { patientMs } from '../support/clients/patient-http.js';
+import type { StateStore } from '../../src/event-sourcing/ports/state-store.js';
 import { eventually } from '../support/eventually.js';
 import { givenEndpoint, typesAt } from '../support/given/given-endpoint.js';
 import { dayMs, shortAnswerMs, webhookSecret } from '../support/given/given-webhooks.js';
@@ -238,8 +239,10 @@ test('An endpoint that no setting names for ten minutes is dropped, and begins a
   // When a process starts without it, and ten minutes pass
   const second = await begin({}, world.endpointsAt([`${receiver.url}other`, '*']));
   t.not(await world.records.endpoint(id), null, 'it is kept for a moment');
-  world.advance(11 * 60 * 1_000);
-  await eventually('report', () => second.reports.includes(`dropped ${id}`));
+  await eventually('report', () => {
+    world.advance(60_000);
+    return second.reports.includes(`dropped ${id}`);
+  });
   // Then nothing of it is left
   t.is(await world.records.endpoint(id), null);
   t.is(await waiting(anId(1)), null);
@@ -250,6 +253,30 @@ test('An endpoint that no setting names for ten minutes is dropped, and begins a
   await world.appendToOrder(anId(2), 'OrderPlaced');
   await receiver.acceptedCount(1);
   t.is(receiver.accepted[0]?.data['order_id'], anId(2));
+});
+
+test('A process whose clock is an hour ahead drops no endpoint that another process feeds', async (t) => {
+  // Given a process that feeds an endpoint, with a pending delivery
+  const { receiver, id, begin, waiting, ...world } = await givenEndpoint(t);
+  receiver.answerWith(() => 500);
+  await begin();
+  await world.appendToOrder(anId(1), 'OrderPlaced');
+  await eventually('a failed attempt', async () => (await waiting(anId(1)))?.failures === 1);
+  // When a process without it looks for unused endpoints, with a clock that is ahead
+  let looks = 0;
+  const ahead = { ...world.clock, now: () => new Date(world.clock.now().getTime() + 3_600_000) };
+  const list: StateStore['list'] = (prefix, options) => {
+    if (prefix === 'webhook/') looks += 1;
+    return world.stateStore.list(prefix, options);
+  };
+  const other = world.start(world.endpointsAt([`${receiver.url}other`, '*']), {
+    clock: ahead,
+    stateStore: { ...world.stateStore, list },
+  });
+  await eventually('three looks', () => looks >= 3);
+  // Then the endpoint is kept
+  t.false(other.reports.includes(`dropped ${id}`));
+  t.not(await waiting(anId(1)), null);
 });
 
 test('A service that was off for four days still tries each event', async (t) => {

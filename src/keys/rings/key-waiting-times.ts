@@ -95,7 +95,8 @@ function whyNotRetireAudit(times: KeyTimes, others: readonly KeyTimes[], now: Da
 
 /** Returns whether another process, or a late write, may still use a demoted key. */
 export function mayStillBeUsed(times: KeyTimes, now: Date): boolean {
-  return times.demoted_at !== undefined && secondsBetween(times.demoted_at, now) < lateSeconds;
+  // A time that is further ahead is of a clock that was set back since.
+  return times.demoted_at !== undefined && Math.abs(secondsBetween(times.demoted_at, now)) < lateSeconds;
 }
 
 /** Says what comes after a key was added, as part of a sentence. */

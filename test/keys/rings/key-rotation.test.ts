@@ -244,6 +244,15 @@ test('A master key is not retired, not even by force, while a late write may sti
   t.true((await rotation.retire('master', from, { force: true })).changed);
 });
 
+test('A master key that was demoted while the clock was a year ahead is retired by force a minute later', async (t) => {
+  const { rotation, rotate, clock } = givenKeyRotation(t);
+  clock.set(365 * dayMs);
+  const { from } = rotate('master');
+  clock.set(-365 * dayMs);
+  clock.advance(minuteMs);
+  t.true((await rotation.retire('master', from, { force: true })).changed);
+});
+
 test('A promotion must name the key when several wait', (t) => {
   const { rotation, clock } = givenKeyRotation(t);
   t.throws(() => rotation.promote('code', null, { now: true }), rejected('no_such_key'));

@@ -295,13 +295,24 @@ test.serial('Later writes remove the rows of a dropped collection', async (t) =>
   ]);
 });
 
+test.serial('A write while the clock is an hour ahead removes no state record', async (t) => {
+  const clock = settableClock();
+  const { stateStore } = await givenState(t, { clock });
+  const expiresAt = new Date(clock.now().getTime() + 1_000);
+  await stateStore.compareAndSet('a', null, 1, { expiresAt });
+  clock.advance(3_600_000);
+  await stateStore.compareAndSet('b', null, 1);
+  clock.advance(-3_600_000);
+  t.like(await stateStore.get('a'), { value: 1 });
+});
+
 test.serial('Later writes remove expired state records', async (t) => {
   const clock = settableClock();
   const { directory, stateStore } = await givenState(t, { clock });
   const expiresAt = new Date(clock.now().getTime() + 1_000);
   for (let index = 0; index < 30; index += 1)
     await stateStore.compareAndSet(`a/${index}`, null, 1, { expiresAt });
-  clock.advance(1_000);
+  clock.advance(3_601_000);
   for (let index = 0; index < 2; index += 1) await stateStore.compareAndSet(`b/${index}`, null, 1);
   t.deepEqual(rows(directory, 'state.db', 'SELECT count(*) FROM records'), [[2n]]);
 });

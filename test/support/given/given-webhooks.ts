@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { StateStore } from '../../../src/event-sourcing/ports/state-store.js';
+import type { Clock } from '../../../src/kit/time/clock.js';
 import { makeOutbox } from '../../../src/event-sourcing/effects/outbox.js';
 import { type Lease, makeSoleLease } from '../../../src/event-sourcing/feeding/consumers/lease.js';
 import { type OutgoingHttp } from '../../../src/outgoing/outgoing-http.js';
@@ -59,16 +60,18 @@ export function givenWebhooks(t: ExecutionContext) {
         readonly stateStore?: StateStore;
         readonly lease?: Lease;
         readonly timeMs?: number;
+        readonly clock?: Clock;
       } = {},
     ) => {
       /** What the process reported: `<event> <endpoint>`, in order. */
       const reports: string[] = [];
       const report = (event: string) => (endpoint: string) => reports.push(`${event} ${endpoint}`);
-      const ownStore = parts.stateStore ?? stateStore;
+      const [ownStore, ownClock] = [parts.stateStore ?? stateStore, parts.clock ?? clock];
       const runner = startWebhooks(
         {
-          ...{ eventStore, clock, random, sleepUntilRetry: clock.sleep, timeMs: parts.timeMs ?? answerMs },
-          outbox: makeOutbox({ stateStore: ownStore, clock, onRetry: report('retry') }),
+          ...{ eventStore, clock: ownClock, random, sleepUntilRetry: clock.sleep },
+          timeMs: parts.timeMs ?? answerMs,
+          outbox: makeOutbox({ stateStore: ownStore, clock: ownClock, onRetry: report('retry') }),
           records: makeDeliveryRecords(ownStore),
           http: parts.http ?? unguarded,
           lease: parts.lease ?? makeSoleLease(randomUUID()),

@@ -15,6 +15,7 @@ interface EndedGifts {
   readonly userId: string;
   /** Ends what was given until then; null: everything. */
   readonly until: Date | null;
+  readonly now: Date;
   /** Whether members that the account added leave, or only its API keys and invitations end. */
   readonly members: 'end' | 'stay';
 }
@@ -53,13 +54,18 @@ export type EndGivenAccess = ReturnType<typeof makeEndGivenAccess>;
  * account is banned, its API keys and invitations. It does nothing otherwise. Every step is idempotent.
  * @throws StoreUnavailable
  */
-export function makeEndGivenAccess({ handler, holdings }: AccountDeps & { readonly holdings: Holdings }) {
+export function makeEndGivenAccess({
+  handler,
+  clock,
+  holdings,
+}: AccountDeps & { readonly holdings: Holdings }) {
   return async ({ userId }: OfUser, context: CommandContext): Promise<void> => {
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered') return;
     const { voidedAt, banned } = user;
-    if (voidedAt !== null) await holdings.endGiven({ userId, until: voidedAt, members: 'end' }, context);
-    if (banned) await holdings.endGiven({ userId, until: null, members: 'stay' }, context);
+    const ended = { userId, now: clock.now() };
+    if (voidedAt !== null) await holdings.endGiven({ ...ended, until: voidedAt, members: 'end' }, context);
+    if (banned) await holdings.endGiven({ ...ended, until: null, members: 'stay' }, context);
   };
 }
 

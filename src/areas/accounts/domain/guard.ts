@@ -30,7 +30,7 @@ export type Need =
 
 export const noFactors: AccountFactors = { totp: false, passkey: false, recoveryCodes: 0 };
 
-const freshMs = 15 * 60_000;
+export const freshMs = 15 * 60_000;
 
 const nothing: Need = { kind: 'nothing' };
 const freshSignIn: Need = { kind: 'fresh-sign-in' };
@@ -114,7 +114,8 @@ export function guard(
   now: Date,
 ): GuardRefusal | null {
   const need = needOf(action, account);
-  const isFresh = (at: Date): boolean => now.getTime() - at.getTime() <= freshMs;
+  // A time that is further ahead is of a clock that was set back since.
+  const isFresh = (at: Date): boolean => Math.abs(now.getTime() - at.getTime()) <= freshMs;
   switch (need.kind) {
     case 'nothing':
       return null;

@@ -22,16 +22,23 @@ export interface GivenAccessCommand {
   readonly userId: string;
   /** The store's recorded time until which access that the user gave ends: API keys, invitations and offers. Null: at any time. */
   readonly until: Date | null;
+  /** Access of a later time was given while a clock was ahead, and ends too. */
+  readonly now: Date;
   /** `end`: the members whom the user added until then, and those whom these added, leave. What they gave ends too. */
   readonly members: 'stay' | 'end';
 }
 
+/** Clocks of stores and processes differ by less. */
+const aheadMsMax = 60_000;
+
 /** The user keeps membership and role, and owns the project where it has no other owner after that. */
 export function decideGivenAccess(
-  { userId, until, members }: GivenAccessCommand,
+  { userId, until, now, members }: GivenAccessCommand,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
-  const ends = ({ by, at }: GivenAccess): boolean => by === userId && (until === null || at <= until);
+  const isBefore = (at: Date): boolean =>
+    until === null || at <= until || at.getTime() - now.getTime() > aheadMsMax;
+  const ends = ({ by, at }: GivenAccess): boolean => by === userId && isBefore(at);
   const removed = members === 'end' ? membersGiven(project, userId, ends) : new Set<string>();
   // Also what a member gave who is removed.
   const isOver = (given: GivenAccess | undefined): boolean =>

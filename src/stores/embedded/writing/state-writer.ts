@@ -28,6 +28,8 @@ export type StateReply = string | null;
 
 /** The number of expired records that one commit of other writes removes. */
 const sweptRecords = 20;
+/** It removes them this long after their end, as MongoDB does: a clock that is ahead for a moment removes none early. */
+const sweptAfterMs = 3_600_000;
 
 export function makeStateWriter(
   connection: Connection,
@@ -73,7 +75,7 @@ export function makeStateWriter(
 
   function beforeCommit(): void {
     if (counter === stored) return;
-    sweep(latestMs);
+    sweep(latestMs - sweptAfterMs);
     updateCounter(counter);
     stored = counter;
   }

@@ -154,6 +154,18 @@ test('A user gets three equal notices an hour, and three a day while the address
   t.deepEqual(told(userRegistered), [10, 20, 30, 1450, 1460, 1470]);
 });
 
+test('Notices of a time when the clock was a year ahead take no place of later ones', (t) => {
+  const yearMinutes = -365 * 1_440;
+  const told = noticesAfterEach(yearMinutes, [
+    ...[userRegistered, emailVerified],
+    ...Array.from({ length: 4 }, () => passwordChanged),
+  ]);
+  t.deepEqual(
+    told.map((recent) => recent.length),
+    [0, 0, 1, 2, 3, 4],
+  );
+});
+
 test('The state of a user does not keep notices of more than a day ago', (t) => {
   const twiceADay = noticesAfterEach(12 * 60, [
     userRegistered,

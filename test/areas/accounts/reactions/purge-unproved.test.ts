@@ -262,6 +262,15 @@ test('A proof beats a purge that has judged the account, and a lost record of se
   t.is(await statusOf(lost.id), 'erased');
 });
 
+test('A session that began while the clock was a year ahead counts from its next refresh at the right time', async (t) => {
+  const { stores, commands, next, signUp } = await given(t);
+  stores.clock.advance(365 * dayMs);
+  const { user, tokens } = await signUp('ahead');
+  stores.clock.advance(-365 * dayMs);
+  await commands.refresh({ refreshToken: tokens.refresh_token }, next());
+  t.deepEqual(await commands.knownDevices.lastSessionAt(user.id), stores.clock.now());
+});
+
 test('An account whose session follows the warning is warned again, seven days before its erasure', async (t) => {
   const { stores, signUp, mailed, run, statusOf, commands, next, warned } = await given(t);
   const { user } = await signUp('idle');

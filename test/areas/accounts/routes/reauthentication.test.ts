@@ -67,6 +67,23 @@ test('The password opens sensitive calls for 15 minutes, to the millisecond', as
   t.is(session?.authenticated_at, new Date(account.clock.now().getTime() - 15 * minuteMs - 1).toISOString());
 });
 
+test('A sign-in of a time when the clock was a day ahead opens no sensitive call, and the password opens them', async (t) => {
+  // Given a session that began while the clock was ahead
+  const account = await givenFreshAccount(t);
+  const { post } = account;
+  const enrol = (session: Session) => post('/api/v1/auth/2fa/totp', {}, { ...session });
+  account.clock.advance(1_440 * minuteMs);
+  const signedIn = await account.signIn();
+  // When the clock is put right
+  const session = await account.wait(-1_440 * minuteMs, signedIn);
+  // Then the sign-in is not fresh for a day, and a proof is fresh for 15 minutes
+  t.is(statusOf(await enrol(session)), stale);
+  t.is((await post(reauthenticate, { password }, { ...session })).status, 204);
+  t.is((await enrol(session)).status, 201);
+  const later = await account.wait(15 * minuteMs + 1, session);
+  t.is(statusOf(await enrol(later)), stale);
+});
+
 test('A mailed code opens sensitive calls, and lets the password be set without the current one', async (t) => {
   const account = await givenFreshAccount(t);
   const { post, signIn, wait, codeFor } = account;

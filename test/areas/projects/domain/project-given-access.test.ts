@@ -44,12 +44,11 @@ const roleChanged = (id: string, role: Role): ProjectEvent => ({
   data: { user_id: id, role },
 });
 const billedTo = (id: string): ProjectEvent => ({ type: 'BillingChanged', data: { user_id: id } });
-const end = (until: Date | null, members: 'stay' | 'end' = 'end'): ProjectCommand => ({
-  type: 'EndGivenAccess',
-  userId,
-  until,
-  members,
-});
+const end = (
+  until: Date | null,
+  members: 'stay' | 'end' = 'end',
+  now = recordedAt(1_000),
+): ProjectCommand => ({ type: 'EndGivenAccess', userId, until, now, members });
 
 /** A stranger who registered an address made this project (0), and gave access to it until 7. */
 const history: readonly ProjectEvent[] = [
@@ -91,6 +90,13 @@ testDecisions(projectAggregate, {
         apiKeyRevoked(memberId(9)),
         withdrawn(late),
       ],
+    ],
+  ],
+  'Access that the account gave while the clock was ahead of the moment ends too': [
+    [
+      [projectCreated, apiKeyIssued(apiKeyId, userId), invited(friend, userId), joined(friend)],
+      end(recordedAt(-3_600), 'end', recordedAt(-3_599)),
+      [memberRemoved(friend), apiKeyRevoked(apiKeyId)],
     ],
   ],
   'A member whom a removed one adds after the moment is removed too': [

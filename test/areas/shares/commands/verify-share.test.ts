@@ -148,6 +148,10 @@ test('The reaction records a use that was counted before a crash, once', async (
   t.is(await reaction.asks(event), 'not-yet');
   stores.clock.advance(15_000);
   t.is(await reaction.asks(event), 'yes');
+  // A use that was counted while the clock was a year ahead waits for no year.
+  stores.clock.advance(-365 * 86_400_000);
+  t.is(await reaction.asks(event), 'yes');
+  stores.clock.advance(365 * 86_400_000);
   await reaction.conclude(event, nextContext(stores), undefined);
   // Then the access is recorded with the known values, and the repeated request adds nothing
   t.is(await reaction.asks(event), 'no');

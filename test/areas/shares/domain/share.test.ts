@@ -131,6 +131,8 @@ test('A throttled share is recorded at most once an hour', (t) => {
   given(shareAggregate, shareCreated, told).when(tell(3_599_999)).thenNothing(t);
   const again: ShareEvent = { type: 'ShareVerificationThrottled', data: { failures: 31 } };
   t.deepEqual(shareAggregate.decider.decide(tell(3_600_000), state), [again]);
+  // The clock was a year ahead.
+  t.deepEqual(shareAggregate.decider.decide(tell(-365 * 86_400_000), state), [again]);
 });
 
 test('A share with the maximum number of uses folds in less than 2 s and counts each use once', (t) => {

@@ -102,7 +102,8 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       case 'absent': {
         // A clock ahead of the store's abandons a registration early. It cannot give the address to two users.
         const ageMs = clock.now().getTime() - reservation.reservedAt.getTime();
-        return ageMs < takeOverAfterMs ? 'counts' : 'overdue';
+        // One that is further ahead is of a clock that was set back since.
+        return Math.abs(ageMs) < takeOverAfterMs ? 'counts' : 'overdue';
       }
     }
   }

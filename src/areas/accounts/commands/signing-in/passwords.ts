@@ -243,7 +243,9 @@ export function makePasswordCommands(
     if (password !== undefined)
       return checkPresentPassword({ userId, user, password, client, field }, context);
     const { emailCodeAt } = session;
-    if (emailCodeAt !== null && context.time.getTime() - emailCodeAt.getTime() <= codeReplacesMs) return null;
+    const ageMs = emailCodeAt === null ? Infinity : context.time.getTime() - emailCodeAt.getTime();
+    // A time that is further ahead is of a clock that was set back since.
+    if (Math.abs(ageMs) <= codeReplacesMs) return null;
     return invalid(field, 'is missing: only who has just proved a mailed code may leave it out', 'missing');
   }
 

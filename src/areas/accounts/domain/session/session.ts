@@ -1,5 +1,6 @@
 import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
+import { freshMs } from '../guard.js';
 import {
   type AuthenticationMethod,
   type RefreshTokenRecord,
@@ -100,11 +101,13 @@ function reauthenticate(
   { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
   { auth_time: before, provedAt }: StartedSession,
 ): readonly SessionEvent[] {
+  // A time that is further ahead is of a clock that was set back since, and opens nothing.
+  const isLater = (at: string) => new Date(at) >= now && Date.parse(at) - now.getTime() <= freshMs;
   // A repetition, or an attempt that a later one with the same method has overtaken.
   const proved = provedAt[method];
-  if (proved !== undefined && new Date(proved) >= now) return [];
+  if (proved !== undefined && isLater(proved)) return [];
   // Another proof may be later by its process's clock. The session stays as fresh as that.
-  const auth_time = new Date(before) > now ? before : now.toISOString();
+  const auth_time = isLater(before) ? before : now.toISOString();
   return [{ type: 'SessionReauthenticated', data: { method, auth_time } }];
 }
 

@@ -70,14 +70,15 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const isFactor = event.type === 'TotpConfirmed' || event.type === 'PasskeyRegistered';
   const factorAddedAt = isFactor ? event.revision : before.notices.factorAddedAt;
   const at = event.recordedAt;
-  const within = (ms: number) => (notice: SecurityNotice) => at.getTime() - notice.at.getTime() < ms;
-  const recent = before.notices.recent.filter((notice) =>
-    within(securityNoticeLifetimeMs(notice.kind))(notice),
+  const recent = before.notices.recent.filter(
+    (notice) => at.getTime() - notice.at.getTime() < securityNoticeLifetimeMs(notice.kind),
   );
+  const ofOneKindWithinMs = before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs;
   const kind = securityNoticeKinds[event.type];
   const ofOneKind = recent
     .filter((notice) => notice.kind === kind)
-    .filter(within(before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs));
+    // Those that are further ahead are of a clock that was set back since.
+    .filter((notice) => Math.abs(at.getTime() - notice.at.getTime()) < ofOneKindWithinMs);
   // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
   if (!isNews(event, before) || isOverLimit) return { recent, factorAddedAt };

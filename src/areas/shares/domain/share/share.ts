@@ -113,9 +113,9 @@ const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
   },
 });
 
-/** Returns whether the time since the last report has passed. */
+/** Returns whether the time since the last report has passed. One that is further ahead is of a clock that was set back since. */
 export function mayReportAgain(last: Date | null, ms: number, now: Date): boolean {
-  return last === null || now.getTime() - last.getTime() >= ms;
+  return last === null || Math.abs(now.getTime() - last.getTime()) >= ms;
 }
 
 function change(
