@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava';
 import type { StoredEvent } from '../../../src/event-sourcing/ports/domain-event.js';
 import type { Answer } from '../clients/http-app.js';
 import { asObject, textOf } from '../clients/service-client.js';
+import type { givenStores } from './given-stores.js';
 import { password, startTestService, type TestService } from '../servers/http-service.js';
 
 /** The header of a session, and the token that renews it. */
@@ -28,7 +29,10 @@ type Headers = Readonly<Record<'authorization', string>>;
 
 export const minuteMs = 60_000;
 
-export async function givenFreshAccount(t: ExecutionContext): Promise<FreshAccount> {
+export async function givenFreshAccount(
+  t: ExecutionContext,
+  storeOptions: Parameters<typeof givenStores>[0] = {},
+): Promise<FreshAccount> {
   const unlimited = { limit: 1_000, seconds: 1 };
   const rates = {
     login: unlimited,
@@ -36,7 +40,7 @@ export async function givenFreshAccount(t: ExecutionContext): Promise<FreshAccou
     email_code: unlimited,
     email_code_day: unlimited,
   };
-  const service = await startTestService(t, { rates });
+  const service = await startTestService(t, { rates, storeOptions });
   const { post, stores, commands, clock } = service;
   await service.signUp('ada');
   await service.verify('ada');

@@ -35,7 +35,7 @@ export interface Holdings {
    * @throws CommandRejected project_has_members where a project with other members would lose its owner or its payer
    */
   deleteOwnedAlone(userId: string, context: CommandContext): Promise<void>;
-  /** Ends the memberships of an erased account, and its API keys. */
+  /** Ends the memberships of an erased account, its API keys, and the open invitations to its proved addresses. */
   removeErasedMember(userId: string, context: CommandContext): Promise<void>;
   /** Ends the access to projects that the account gave. */
   endGiven(ended: EndedGifts, context: CommandContext): Promise<void>;
@@ -100,9 +100,9 @@ export function makeErasing(
   };
 
   /**
-   * Completes an erasure after UserErased: destroys the person's data key, revokes the sessions, ends the memberships and the API keys that
-   * the user issued, forgets the known devices, releases its addresses. Every step is idempotent. It does nothing while the user is not
-   * erased. @throws StoreUnavailable
+   * Completes an erasure after UserErased: destroys the person's data key, revokes the sessions, ends the memberships, the API keys that
+   * the user issued and the invitations to the user, forgets the known devices, releases its addresses. Every step is idempotent. It does
+   * nothing while the user is not erased. @throws StoreUnavailable
    */
   async function finishErasure({ userId }: OfUser, context: CommandContext): Promise<void> {
     const { state: user } = await handler.load(userAggregate, userId);

@@ -30,7 +30,7 @@ export type Need =
 
 export const noFactors: AccountFactors = { totp: false, passkey: false, recoveryCodes: 0 };
 
-export const freshMs = 15 * 60_000;
+const freshMs = 15 * 60_000;
 
 const nothing: Need = { kind: 'nothing' };
 const freshSignIn: Need = { kind: 'fresh-sign-in' };
@@ -106,6 +106,11 @@ export interface GuardRefusal {
   readonly message: string;
 }
 
+/** Returns whether a proof is of the last 15 minutes. One that is further ahead is of a clock that was set back since. */
+export function isFresh(at: Date, now: Date): boolean {
+  return Math.abs(now.getTime() - at.getTime()) <= freshMs;
+}
+
 /** Decides whether a session may carry out an action now; null: it may. */
 export function guard(
   action: GuardedAction,
@@ -114,19 +119,17 @@ export function guard(
   now: Date,
 ): GuardRefusal | null {
   const need = needOf(action, account);
-  // A time that is further ahead is of a clock that was set back since.
-  const isFresh = (at: Date): boolean => Math.abs(now.getTime() - at.getTime()) <= freshMs;
   switch (need.kind) {
     case 'nothing':
       return null;
     case 'fresh-sign-in':
-      return isFresh(authenticatedAt) ? null : staleSignIn;
+      return isFresh(authenticatedAt, now) ? null : staleSignIn;
     case 'a-factor':
       return noFactor;
     case 'passed':
     case 'fresh': {
       const at = passedAt[need.factor];
-      if (at !== null && (need.kind === 'passed' || isFresh(at))) return null;
+      if (at !== null && (need.kind === 'passed' || isFresh(at, now))) return null;
       return {
         code: 'two_factor_required',
         message: `${whyNot(need, account, at)}; ${waysOf(need, account)}`,

@@ -1,4 +1,5 @@
 import type { ProjectDeps } from '../deps.js';
+import { stepContext } from '../../../event-sourcing/deciding/command-handler.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import type { Page } from '../../../event-sourcing/views/views.js';
@@ -56,13 +57,13 @@ export function makeLeaving({ handler }: Pick<ProjectDeps, 'handler'>) {
 
 /** What an account has in projects: its memberships, and the access that it gave. */
 export function makeProjectHoldings(
-  deps: Pick<ProjectDeps, 'handler' | 'projects'> & {
+  deps: Pick<ProjectDeps, 'handler' | 'projects' | 'members'> & {
     /** Says whether an order was placed for the project that has not failed, expired or been canceled. */
     readonly hasOrder: (of: { readonly projectId: string }) => Promise<boolean>;
     readonly removeErasedMember: Leaving['removeErasedMember'];
   },
 ): Holdings {
-  const { handler, projects, removeErasedMember, hasOrder } = deps;
+  const { handler, projects, members, removeErasedMember, hasOrder } = deps;
   return {
     keepUnproved: async (userId, now) => {
       for await (const projectId of everyId((page) => projectIds(userId, page))) {
@@ -80,6 +81,7 @@ export function makeProjectHoldings(
       for await (const projectId of everyId((page) => projectIds(userId, page))) {
         await removeErasedMember({ projectId, userId }, context);
       }
+      await endInvitations(userId, context);
     },
     endGiven: async (ended, context) => {
       for await (const id of everyId((page) => projectIds(ended.userId, page))) {
@@ -89,6 +91,18 @@ export function makeProjectHoldings(
       }
     },
   };
+
+  /** Ends the open invitations to an erased person, whose address they seal. An address that was not proved may be a stranger's. */
+  async function endInvitations(userId: string, context: CommandContext): Promise<void> {
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'erased') return;
+    for (const email_digest of user.provedDigests) {
+      for (const { projectId, invitationId } of await members.invitationsTo(email_digest)) {
+        const command = { type: 'EndInvitation', invitationId, erasedAt: user.erasedAt } as const;
+        await handler.handle(projectAggregate.at(projectId), command, stepContext(context, invitationId));
+      }
+    }
+  }
 
   async function keepsUnproved(projectId: string, project: ExistingProject, now: Date): Promise<boolean> {
     const hasKey = project.api_keys.some(({ expires_at }) => new Date(expires_at) > now);

@@ -246,7 +246,7 @@ test('The reaction destroys the key after a crash right after the erasure of the
     sealer: { ...stores.sealer, destroy: () => Promise.reject(new OutcomeUnknown('gone')) },
     holdings: makeProjectHoldings({
       handler: stores.handler,
-      projects,
+      ...{ projects, members: world.members },
       removeErasedMember: makeLeaving(stores).removeErasedMember,
       hasOrder: () => Promise.resolve(false),
     }),

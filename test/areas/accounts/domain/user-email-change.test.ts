@@ -131,7 +131,8 @@ test('A user is erased once, and later commands do not find the user', (t) => {
   given(userAggregate, userRegistered).when({ type: 'Erase' }).then(t, erased);
   given(userAggregate).when({ type: 'Erase' }).thenRejected(t, 'user_not_found');
   t.deepEqual(given(userAggregate, ...asked, emailChanged, erased).state, {
-    ...{ status: 'erased', email_digest: otherDigest, formerDigests: [digest] },
+    ...{ status: 'erased', email_digest: otherDigest, formerDigests: [digest], provedDigests: [otherDigest] },
+    erasedAt: recordedAt(asked.length + 1),
   });
   for (const command of [request, complete, attempt(later(0))]) {
     given(userAggregate, ...asked, erased)

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { givenFreshAccount, minuteMs, statusOf } from '../../../support/given/fresh-account.js';
+import { makeTestClock } from '../../../support/fakes/clock.js';
 import { totpCode } from '../../../support/fakes/authenticator-app.js';
 import { answered } from '../../../support/clients/passkey-calls.js';
 import { tokenOf } from '../../../support/given/replies.js';
@@ -170,4 +171,27 @@ test('With a second factor on, only that opens sensitive calls', async (t) => {
   const next = totpCode(secret, clock.now());
   t.is((await post('/api/v1/auth/2fa/verify', { code: next }, { ...later })).status, 200);
   t.is((await post('/api/v1/auth/email', change, { ...later })).status, 200);
+});
+
+test('A clock that is set back leaves no session fresh for the length of the step, and the password opens it again', async (t) => {
+  const clock = makeTestClock();
+  const { post, signIn, wait, codeFor } = await givenFreshAccount(t, { clock });
+  // Given a session with proofs of both kinds, by a clock that is six hours ahead
+  const ahead = await wait(0, await signIn());
+  t.is((await post(reauthenticate, { password }, { ...ahead })).status, 204);
+  const code = await codeFor('ada@example.com');
+  t.is((await post(reauthenticate, { code }, { ...ahead })).status, 204);
+  // When the clock is set right
+  clock.set(-360 * minuteMs);
+  const session = await wait(0, ahead);
+  const enrol = () => post('/api/v1/auth/2fa/totp', {}, { ...session });
+  const setPassword = () =>
+    post('/api/v1/auth/password', { new_password: 'Another-Horse-8' }, { ...session });
+  // Then it needs the proofs again, and they count
+  t.is(statusOf(await enrol()), stale);
+  t.is((await post(reauthenticate, { password }, { ...session })).status, 204);
+  t.is((await enrol()).status, 201);
+  t.is(statusOf(await setPassword()), '400 invalid_request');
+  const later = await wait(16 * minuteMs, session);
+  t.is(statusOf(await post('/api/v1/auth/2fa/totp', {}, { ...later })), stale);
 });

@@ -9,6 +9,8 @@ import {
   acceptOpenInvitations,
   makeVerifiedHolder,
 } from '../../../../src/areas/projects/commands/invitations.js';
+import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
+import { erased } from '../../../../src/keys/sealing/sealer.js';
 import { finishErasures } from '../../../../src/areas/accounts/commands/erasing.js';
 import { digest, otherProjectId, projectId, userId } from '../../../support/examples/ids.js';
 import { invitationId, memberId } from '../../../support/examples/project.js';
@@ -198,6 +200,54 @@ test('A member who is added during the erasure of the account does not stay', as
   await serve(removeErasedMembers);
   t.is(await roleOfBob(), null);
   t.is(await projects.access(own.resource.id), null);
+});
+
+/** Returns what the admins of the project see of invited persons. */
+async function invitedOf(
+  { world, projectId: id }: Awaited<ReturnType<typeof givenBob>>,
+  status: 'invited' | 'offered',
+) {
+  const project = await world.projects.access(id);
+  const view = { withAddresses: true, now: at, filter: { status } };
+  const invited = project === null ? [] : await world.members.list(project, { limit: 10 }, view);
+  return invited.map(({ email }) => email);
+}
+
+test('An erasure ends the open invitations to the proved address, and the address in them opens no more', async (t) => {
+  const given = await givenBob();
+  const { stores, world, bob, input, prove, serve, projectId: id } = given;
+  await prove();
+  const { id: invited } = await world.addMember({ ...input, role: 'owner' }, givenContext(4, at));
+  const sealed = (await logOf(stores)).find(({ type }) => type === 'MemberInvited')?.data['email'];
+  t.deepEqual(await invitedOf(given, 'offered'), ['bob@example.com']);
+  // When Bob deletes the account
+  await world.eraseUser({ userId: bob.id }, givenContext(5, at));
+  await serve(world.forgetEndedInvitations);
+  // Then no admin sees the address, and no value of it opens
+  t.deepEqual(await invitedOf(given, 'offered'), []);
+  const scope = { kind: 'invitation', projectId: id, invitationId: invited } as const;
+  t.is(await stores.sealer.open(scope, 'email', sealedSchema.parse(sealed)), erased);
+  // And the reaction, which repeats it, changes nothing
+  const before = await logOf(stores);
+  await world.finishErasure({ userId: bob.id }, givenContext(6, at));
+  t.deepEqual(await logOf(stores), before);
+});
+
+test('An erasure ends no invitation of after it, and none to an address that the account did not prove', async (t) => {
+  const given = await givenBob();
+  const { world, bob, input } = given;
+  // Given a stranger who registered the address of an invited person
+  await world.addMember(input, givenContext(4, at));
+  await world.eraseUser({ userId: bob.id }, givenContext(5, at));
+  t.deepEqual(await invitedOf(given, 'invited'), ['bob@example.com']);
+  // And an invitation of after the erasure, which its process did not finish
+  const later = await givenBob();
+  await later.prove();
+  await later.stores.handler.handle(later.target, { type: 'Erase' }, givenContext(5, at));
+  later.stores.clock.advance(1);
+  await later.world.addMember({ ...later.input, role: 'owner' }, givenContext(6, at));
+  await later.world.finishErasure({ userId: later.bob.id }, givenContext(7, at));
+  t.deepEqual(await invitedOf(later, 'offered'), ['bob@example.com']);
 });
 
 test('An erasure is finished once the views contain all earlier events', async (t) => {

@@ -12,6 +12,7 @@ import { isRejection, refuseUncheckable, rejectUseCase } from '../../../shared/r
 import type { UserResource } from '../../../../../projections/accounts/users/reader.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 import { hasFactor } from '../../domain/factors/credentials.js';
+import { isFresh } from '../../domain/guard.js';
 import { type RegisteredUser, userAggregate } from '../../domain/user/user.js';
 import type { AccountGuard, KnownDevices } from './known-devices.js';
 import {
@@ -64,9 +65,6 @@ interface ChangePasswordInput {
   readonly newPassword: string;
   readonly client: TryingClient;
 }
-
-/** The time for which a mailed code replaces the current password (src/security/README.md#passwords). */
-const codeReplacesMs = 15 * 60_000;
 
 /** A sign-in may rehash the same password between its check and the change. */
 const triesMax = 3;
@@ -243,9 +241,7 @@ export function makePasswordCommands(
     if (password !== undefined)
       return checkPresentPassword({ userId, user, password, client, field }, context);
     const { emailCodeAt } = session;
-    const ageMs = emailCodeAt === null ? Infinity : context.time.getTime() - emailCodeAt.getTime();
-    // A time that is further ahead is of a clock that was set back since.
-    if (Math.abs(ageMs) <= codeReplacesMs) return null;
+    if (emailCodeAt !== null && isFresh(emailCodeAt, context.time)) return null;
     return invalid(field, 'is missing: only who has just proved a mailed code may leave it out', 'missing');
   }
 

@@ -1,6 +1,6 @@
 import { decideBy, defineAggregate } from '../../../../event-sourcing/deciding/command-handler.js';
+import { isFresh } from '../guard.js';
 import { CommandRejected } from '../../../../event-sourcing/ports/errors.js';
-import { freshMs } from '../guard.js';
 import {
   type AuthenticationMethod,
   type RefreshTokenRecord,
@@ -101,8 +101,8 @@ function reauthenticate(
   { method, now }: Extract<SessionCommand, { type: 'Reauthenticate' }>,
   { auth_time: before, provedAt }: StartedSession,
 ): readonly SessionEvent[] {
-  // A time that is further ahead is of a clock that was set back since, and opens nothing.
-  const isLater = (at: string) => new Date(at) >= now && Date.parse(at) - now.getTime() <= freshMs;
+  // A time further ahead is of a clock that was set back since: it would count until it has passed.
+  const isLater = (at: string): boolean => new Date(at) >= now && isFresh(new Date(at), now);
   // A repetition, or an attempt that a later one with the same method has overtaken.
   const proved = provedAt[method];
   if (proved !== undefined && isLater(proved)) return [];

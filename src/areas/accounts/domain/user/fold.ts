@@ -83,6 +83,10 @@ export type UserState =
       readonly email_digest: string;
       /** Digests of the former addresses that were still reserved. */
       readonly formerDigests: readonly string[];
+      /** Digests of those of these addresses that the account had proved. */
+      readonly provedDigests: readonly string[];
+      /** The store's recorded time. */
+      readonly erasedAt: Date;
     };
 
 export interface RegisteredUser extends UserFields, AddressHistory, Credentials {
@@ -126,8 +130,11 @@ export function evolve(state: UserState, event: Evolving<UserEvent>): UserState 
   if (event.type === 'RegistrationAbandoned') return { status: 'abandoned' };
   if (state.status !== 'registered') return state;
   if (event.type === 'UserErased') {
-    const formerDigests = state.formerAddresses.map(({ email_digest }) => email_digest);
-    return { status: 'erased', email_digest: state.email_digest, formerDigests };
+    const { email_digest, email_verified: verified, formerAddresses } = state;
+    const formerDigests = formerAddresses.map((one) => one.email_digest);
+    const proved = [{ email_digest, verified }, ...formerAddresses].filter((one) => one.verified);
+    const provedDigests = proved.map((one) => one.email_digest);
+    return { status: 'erased', email_digest, formerDigests, provedDigests, erasedAt: event.recordedAt };
   }
   return {
     ...state,

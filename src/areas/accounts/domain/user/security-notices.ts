@@ -70,15 +70,14 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const isFactor = event.type === 'TotpConfirmed' || event.type === 'PasskeyRegistered';
   const factorAddedAt = isFactor ? event.revision : before.notices.factorAddedAt;
   const at = event.recordedAt;
+  const ageMs = (notice: SecurityNotice): number => at.getTime() - notice.at.getTime();
   const recent = before.notices.recent.filter(
-    (notice) => at.getTime() - notice.at.getTime() < securityNoticeLifetimeMs(notice.kind),
+    (notice) => ageMs(notice) < securityNoticeLifetimeMs(notice.kind),
   );
-  const ofOneKindWithinMs = before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs;
   const kind = securityNoticeKinds[event.type];
-  const ofOneKind = recent
-    .filter((notice) => notice.kind === kind)
-    // Those that are further ahead are of a clock that was set back since.
-    .filter((notice) => Math.abs(at.getTime() - notice.at.getTime()) < ofOneKindWithinMs);
+  const periodMs = before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs;
+  // One that is further ahead is of a clock that was set back since.
+  const ofOneKind = recent.filter((notice) => notice.kind === kind && Math.abs(ageMs(notice)) < periodMs);
   // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
   if (!isNews(event, before) || isOverLimit) return { recent, factorAddedAt };

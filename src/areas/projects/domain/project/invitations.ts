@@ -22,6 +22,8 @@ export type InvitationCommand =
   | { readonly type: 'MarkInvitationMailed'; readonly invitationId: string; readonly outcome: MailOutcome }
   /** The user has verified the address of the invitation. Only an owner needs to agree: see `AnswerInvitation`. */
   | { readonly type: 'AcceptInvitation'; readonly invitationId: string; readonly userId: string }
+  /** The person had verified the address, and the account was erased at this recorded time. A later invitation stays. */
+  | { readonly type: 'EndInvitation'; readonly invitationId: string; readonly erasedAt: Date }
   /** The user, who has verified the address with this digest, accepts or declines. */
   | {
       readonly type: 'AnswerInvitation';
@@ -52,6 +54,12 @@ export const invitationDecisions: Decisions<InvitationCommand, ExistingProject, 
     // The mail of the invitation said another role, and perhaps that it waits for consent, so another one says who gave this one.
     const givenBy = invitation.role_at === invitation.invited_at ? {} : { given_by: invitation.invited_by };
     return join(invitation, userId, project, givenBy);
+  },
+  EndInvitation: ({ invitationId, erasedAt }, project) => {
+    const invitation = invitationOf(project, invitationId);
+    const given = project.given.get(invitationId);
+    const isOver = invitation !== null && given !== undefined && given.at <= erasedAt;
+    return isOver ? [withdrawal(invitation, 'declined')] : [];
   },
   AnswerInvitation: ({ invitationId, userId, email_digest, accepts, now }, project) => {
     const invitation = invitationOf(openAt(project, now), invitationId);

@@ -74,7 +74,7 @@ const decideExisting = narrowed<ExistingCommand, ProjectState, ExistingProject, 
 /** The deletion, and what follows from other events or commands: these have nothing to do in a deleted project. */
 const overWhenDeleted: ReadonlySet<ProjectCommand['type']> = new Set([
   ...(['Delete', 'DeleteIfAlone', 'RemoveErasedMember'] as const),
-  ...(['MarkInvitationMailed', 'AcceptInvitation'] as const),
+  ...(['MarkInvitationMailed', 'AcceptInvitation', 'EndInvitation'] as const),
 ]);
 
 const decideOpen = decideBy<ProjectCommand, ProjectState, ProjectEvent>({
