@@ -1,3 +1,4 @@
+import { codeOf } from '../kit/errors.js';
 import { readFile, stat } from 'node:fs/promises';
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
@@ -110,7 +111,13 @@ export function makeNameSettings(files: NameFiles, clock: SteadyClock): () => Pr
     const version = `${await versionOf(files.hosts)} ${await versionOf(files.resolver)}`;
     if (known?.version === version) return known;
     const [hosts, resolver] = await Promise.all([textOf(files.hosts), textOf(files.resolver)]);
-    known = { hosts: parseHosts(hosts), ...parseResolver(resolver), version };
+    // A process without a free descriptor opens the files later, when they have not changed.
+    const isRead = hosts !== null && resolver !== null;
+    known = {
+      hosts: parseHosts(hosts ?? ''),
+      ...parseResolver(resolver ?? ''),
+      version: isRead ? version : 'unread',
+    };
     return known;
   }
 }
@@ -120,8 +127,9 @@ async function versionOf(path: string): Promise<string> {
   return found === null ? 'none' : `${found.mtimeMs}-${found.size}-${found.ino}`;
 }
 
-async function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+/** Returns null for a file that cannot be read. */
+async function textOf(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: unknown) => (codeOf(error) === 'ENOENT' ? '' : null));
 }
 
 /** Reads hosts(5): an address and its names on each line. */

@@ -120,8 +120,11 @@ export function makeOutgoingHttp({
         reject(timeUp.aborted ? new OutgoingError('connection_timeout') : toOutgoingError(error));
       };
       request.on('error', fail);
-      // Node drops the connection of a reply 101 without an error, so nothing else would end this call.
-      request.on('upgrade', () => fail(new OutgoingError('not_http')));
+      // Nothing else would end this call after a reply 101. Node gives its connection away, without a listener for errors.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        fail(new OutgoingError('not_http'));
+      });
       request.on('response', (response) => {
         if (method === 'HEAD' || limits.bodyBytesMax === 0) {
           // Some servers send a body with an error of HEAD, which the parser takes for a broken reply.

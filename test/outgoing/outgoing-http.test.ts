@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createRawServer } from 'node:net';
+import { createServer as createRawServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { makeStorageHttp } from '../../src/composition/opening/storage-http.js';
 import { makeAllowedAddress } from '../../src/outgoing/addresses.js';
@@ -10,6 +10,7 @@ import {
   type OutgoingHttp,
 } from '../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../src/outgoing/shared-lookup.js';
+import { eventually } from '../support/eventually.js';
 import { listen } from '../support/servers/loopback.js';
 import { makePatientHttp, patientMs } from '../support/clients/patient-http.js';
 
@@ -275,6 +276,28 @@ test('Each failure has a distinct code', async (t) => {
     const nowhere = makePatientHttp({ isAllowed: loopback, lookup: failing(code) });
     await failsAs(t, nowhere, 'http://nowhere.example/', failure);
   }
+});
+
+test('A server that switches the protocol and resets the connection ends no process', async (t) => {
+  // Given a server that switches the protocol
+  const opened: Socket[] = [];
+  const port = await listen(
+    t,
+    createRawServer((socket) => {
+      opened.push(socket.on('error', () => undefined));
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+      });
+    }),
+  );
+  const http = makePatientHttp({ isAllowed: loopback });
+  // When it resets each connection after the call has failed
+  for (let round = 0; round < 5; round += 1) {
+    await failsAs(t, http, `http://127.0.0.1:${port}/`, 'not_http');
+    opened.at(-1)?.resetAndDestroy();
+  }
+  // Then no connection is left, and no error without a listener
+  await eventually('all connections have ended', () => opened.every(({ closed }) => closed));
 });
 
 test('The caller may abort a request', async (t) => {

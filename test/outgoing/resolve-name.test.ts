@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { makeNameSettings } from '../../src/outgoing/addresses.js';
 import { makeAskServers, makeResolveName } from '../../src/outgoing/resolve-name.js';
@@ -46,6 +48,27 @@ test('A changed hosts file counts after five seconds', async (t) => {
   write({ hosts: '192.0.2.22 s3\n' });
   clock.advance(5_000);
   t.deepEqual(await addresses('s3'), ['192.0.2.22']);
+});
+
+test('A hosts file that could not be opened for a moment counts after five seconds', async (t) => {
+  // Given a process that has opened as many files as it may when it first needs a name
+  const directory = givenDirectory(t);
+  const [hosts, resolver] = [join(directory, 'hosts'), join(directory, 'resolv.conf')];
+  for (const file of [hosts, resolver]) writeFileSync(file, '192.0.2.1 s3\n');
+  const script = `import { closeSync, openSync } from 'node:fs';
+    import { makeNameSettings } from '${new URL('../../src/outgoing/addresses.js', import.meta.url).href}';
+    let nowMs = 0;
+    const settings = makeNameSettings(${JSON.stringify({ hosts, resolver })}, { steadyMs: () => nowMs });
+    const open = [];
+    try { for (;;) open.push(openSync('/dev/null')); } catch { await settings(); }
+    // When it may open files again
+    for (const file of open) closeSync(file);
+    nowMs += 5_000;
+    console.log((await settings()).hosts.get('s3')?.[0].address);`;
+  const limited = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, script]);
+  // Then the name has its address
+  t.is(stdout, '192.0.2.1\n');
 });
 
 test('The name localhost is the loopback address, also without a line for it', async (t) => {

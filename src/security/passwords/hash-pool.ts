@@ -156,6 +156,8 @@ export function makeHashPool(options: HashPoolOptions = {}) {
     maxThreads: threads,
     idleTimeout: 60_000,
   });
+  // Without a listener the error of a thread without work would end the process.
+  pool.on('error', () => undefined);
   const recent = makeRateLimiter({ clock: { steadyMs: nowMs }, limits: { few } });
   // The queue of Tinypool has no lanes, and takes what cannot end in time.
   const hashes = makeHashQueue<ScryptInput, Buffer>({
@@ -164,7 +166,17 @@ export function makeHashPool(options: HashPoolOptions = {}) {
     timeLimitMs,
     nowMs,
     work: async (input) => {
-      const run = () => pool.run(input) as Promise<HashReply>;
+      const run = async (): Promise<HashReply> => {
+        // A thread that cannot start has no work yet: its error reaches the pool alone, and the work would wait for ever.
+        const unserved = new AbortController();
+        const end = (): void => unserved.abort();
+        pool.once('error', end);
+        try {
+          return (await pool.run(input, { signal: unserved.signal })) as HashReply;
+        } finally {
+          pool.off('error', end);
+        }
+      };
       // Twice if the thread has ended meanwhile. Without the error, which could contain the input.
       const reply = await run()
         .catch(run)

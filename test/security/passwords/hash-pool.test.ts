@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { TryingClient } from '../../../src/security/guessing/guard.js';
 import { makeHashPool } from '../../../src/security/passwords/hash-pool.js';
 import { nativeScrypt } from '../../../src/security/passwords/scrypt.js';
+import { givenDirectory } from '../../support/directories.js';
 
 const input = { password: Buffer.from('a'), salt: Buffer.alloc(16), N: 2, r: 1, p: 1, length: 32 };
 
@@ -58,4 +63,26 @@ test('Parameters that scrypt refuses are a defect without the input in its messa
   const error = await t.throwsAsync(pool.hash({ ...input, N: 3, password: Buffer.from('canary') }));
   t.regex(error.message, /^scrypt failed: ERR_CRYPTO/);
   t.deepEqual(await pool.hash(input), Buffer.from(nativeScrypt(input)));
+});
+
+test('A thread that cannot start refuses its hash, and the next hash gets a thread', async (t) => {
+  // Given a process that has opened as many files as it may
+  const pool = new URL('../../../src/security/passwords/hash-pool.js', import.meta.url).href;
+  const script = `import { closeSync, openSync } from 'node:fs';
+    import { makeHashPool } from '${pool}';
+    const pool = makeHashPool({ threads: 1, timeLimitMs: 60_000 });
+    const input = { password: Buffer.from('a'), salt: Buffer.alloc(16), N: 2, r: 1, p: 1, length: 32 };
+    const open = [];
+    try { for (;;) open.push(openSync('/dev/null')); } catch (error) { console.log(error.code); }
+    // When it hashes, and again when it may open files
+    await pool.hash(input).catch((error) => console.log(error.name));
+    for (const file of open) closeSync(file);
+    console.log((await pool.hash(input)).length, pool.load().running);
+    await pool.close();`;
+  const file = join(givenDirectory(t), 'hash.mjs');
+  await writeFile(file, script);
+  const limited = 'ulimit -n 64; exec "$0" "$1"';
+  const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, file]);
+  // Then the first hash is refused, the second one is made, and the process goes on
+  t.is(stdout, 'EMFILE\nOverloaded\n32 0\n');
 });

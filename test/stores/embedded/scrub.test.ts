@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { openReader } from '../../../src/stores/embedded/files/database.js';
 import { checkReadModels } from '../../../src/stores/embedded/documents/read-model-scrub.js';
-import { scrubOnce } from '../../../src/stores/embedded/documents/start-scrub.js';
+import { scrubOnce, startScrub } from '../../../src/stores/embedded/documents/start-scrub.js';
 import { givenDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
 
 /** Given four documents of 5 MiB. Returns the path of their file. */
@@ -17,6 +19,23 @@ async function givenLargeDocuments(t: ExecutionContext): Promise<string> {
   await stores.close();
   return join(directory, 'read-models.db');
 }
+
+test.serial('A check of read models whose thread cannot open the file ends no process', async (t) => {
+  // Given checks of a file in a directory that is absent
+  const damages: Error[] = [];
+  const end = startScrub(join(givenDirectory(t), 'absent', 'read-models.db'), (damage) =>
+    damages.push(damage),
+  );
+  // The checks themselves keep no process alive
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(() => clearInterval(alive));
+  // When the thread of the first check has ended
+  const [worker] = (await once(process, 'worker')) as [Worker];
+  await new Promise((resolve) => worker.once('exit', resolve));
+  // Then the checks wait for a later one, and no damage is known
+  await t.notThrowsAsync(end());
+  t.deepEqual(damages, []);
+});
 
 test('A slice of the check of read models begins no document after 8 MiB', async (t) => {
   const path = await givenLargeDocuments(t);

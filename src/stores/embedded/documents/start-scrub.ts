@@ -32,7 +32,8 @@ export function startScrub(path: string, onDamage: (damage: Error) => void): () 
   async function run(): Promise<void> {
     await pause(firstMs);
     for (;;) {
-      const failure = await scrubOnce(path, signal);
+      // A thread that cannot start or open the file, for example without a free descriptor, is no damage.
+      const failure = await scrubOnce(path, signal).catch(() => undefined);
       if (failure?.kind === 'damaged') {
         onDamage(errorOf(failure));
         return;
