@@ -2,6 +2,7 @@ import { codeOf } from '../kit/errors.js';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { makeGatheredBytes } from '../kit/gathered-bytes.js';
 import { traceHeader } from '../kit/trace.js';
 import { makeNameSettings, systemNameFiles } from './addresses.js';
 import { makeResolveName } from './resolve-name.js';
@@ -185,15 +186,12 @@ function collect(
   fail: (error: unknown) => void,
   done: (reply: OutgoingReply) => void,
 ): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const finish = (): void => done(replyOf(response, Buffer.concat(chunks).subarray(0, bytesMax)));
+  const gathered = makeGatheredBytes();
+  const finish = (): void => done(replyOf(response, gathered.bytes().subarray(0, bytesMax)));
   response.on('error', fail);
   response.on('end', finish);
   response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length <= bytesMax) return;
+    if (gathered.add(chunk) <= bytesMax) return;
     response.destroy();
     finish();
   });

@@ -8,6 +8,8 @@ export interface EmailAddress {
   readonly localPart: string;
 }
 
+/** Of a text before it is read. Without it, the normal form of a text of many marks would take the square of its length. */
+export const addressTextMax = 320;
 /** RFC 5321, section 4.5.3.1, in octets. A path has 256 with its angle brackets (RFC 3696, erratum 1690). */
 const addressBytesMax = 254;
 const localPartBytesMax = 64;
@@ -21,6 +23,7 @@ const asciiLabelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Parses an address; null unless mail can reach it: a host name of at least two labels, no address literal. */
 export function parseEmailAddress(text: string): EmailAddress | null {
+  if (text.length > addressTextMax) return null;
   const address = text.trim().normalize('NFC');
   const at = address.lastIndexOf('@');
   if (at <= 0 || Buffer.byteLength(address) > addressBytesMax) return null;

@@ -247,9 +247,9 @@ function problemsOfAllVariants(schema: z.ZodType, value: unknown, where: string)
   const [first = [], ...others] = (schema.options as readonly z.ZodType[]).map((variant) =>
     fieldProblems(variant, value, where),
   );
-  return first.filter(({ field, code }) =>
-    others.every((problems) => problems.some((other) => other.field === field && other.code === code)),
-  );
+  const kindOf = ({ field, code }: FieldProblem): string => `${code} ${field}`;
+  const known = others.map((problems) => new Set(problems.map(kindOf)));
+  return first.filter((problem) => known.every((kinds) => kinds.has(kindOf(problem))));
 }
 
 /** Makes the schema of a name that people give: checked, and in the form that the service keeps. */

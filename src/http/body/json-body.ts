@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
+import { makeGatheredBytes } from '../../kit/gathered-bytes.js';
 import { processPace } from '../../kit/read-in-turns.js';
 import { HttpError } from '../replies/error-codes.js';
 import { saysEncoded, tooLarge } from './raw-body.js';
@@ -90,31 +91,31 @@ export async function readBody(ctx: Context): Promise<ReceivedBody> {
   const encoding = headers['content-encoding'];
   // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
   delete headers['content-encoding'];
-  const bytes = await tapWhile(ctx, async () => {
+  const { bytes, failure } = await tapWhile(ctx, async () => {
     await parseJson(ctx, nothingNext);
   });
   if (saysEncoded(encoding))
     return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
-  if (bytes.failure !== null) return flawed(bytes.failure);
+  if (failure !== null) return flawed(failure);
   // Bodies that arrive together are looked through in several turns.
-  await processPace.spend({ bytes: bytes.chunks.length, elements: 1 });
-  return judge(ctx, bytes.chunks);
+  await processPace.spend({ bytes: bytes.length, elements: 1 });
+  return judge(ctx, bytes);
 }
 
 async function nothingNext(): Promise<void> {
   // The parser is called as a function, so no middleware follows it.
 }
 
-type Tapped = { readonly chunks: Buffer; readonly failure: HttpError | null };
+type Tapped = { readonly bytes: Buffer; readonly failure: HttpError | null };
 
 /** Both readers attach in the same tick, so both receive every chunk. */
 async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
-  const chunks: Buffer[] = [];
-  const collect = (chunk: Buffer) => chunks.push(chunk);
+  const gathered = makeGatheredBytes();
+  const collect = (chunk: Buffer) => gathered.add(chunk);
   ctx.req.on('data', collect);
   try {
     await parse();
-    return { chunks: Buffer.concat(chunks), failure: null };
+    return { bytes: gathered.bytes(), failure: null };
   } catch (error) {
     // The parser's error carries the raw body, so it must not be passed on or logged.
     const type = typeOf(error);
@@ -125,7 +126,7 @@ async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Ta
     }
     if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
     return {
-      chunks: Buffer.concat(chunks),
+      bytes: gathered.bytes(),
       failure: new HttpError('invalid_json', 'the body is not valid JSON'),
     };
   } finally {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { makeGatheredBytes } from '../../kit/gathered-bytes.js';
 import { HttpError } from '../replies/error-codes.js';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type EncodedBody, type PreparedBody, weakTag } from '../replies/reply.js';
@@ -51,22 +52,19 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request;
   if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge(rawBytesMax);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = makeGatheredBytes();
     const end = (settle: () => void): void => {
       request.off('data', take).off('end', finish).off('error', breakOff).off('close', breakOff);
       settle();
     };
     const take = (chunk: Buffer): void => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= rawBytesMax) return;
+      if (gathered.add(chunk) <= rawBytesMax) return;
       // The rest of the body is discarded until the reply has been sent.
       end(() => reject(tooLarge(rawBytesMax)));
       request.resume();
     };
     const finish = (): void => {
-      end(() => resolve(Buffer.concat(chunks)));
+      end(() => resolve(gathered.bytes()));
     };
     const breakOff = (): void => {
       end(() => reject(new HttpError('invalid_request', 'the body was cut off')));

@@ -34,10 +34,15 @@ export function problemBody(error: HttpError, code: string, publicUrl: string): 
   });
 }
 
+/** Browsers send 200 characters. The library's work is the square of a longer field. */
+const acceptMax = 1_024;
+
 /** Answers with an error, in the form that the client prefers: the default one, unless it asks for `application/problem+json`. */
 export function sendError(ctx: ParameterizedContext<HttpState>, error: HttpError, publicUrl: string): void {
   const code = ctx.state.errorCode ?? error.code;
-  const isProblem = ctx.accepts('application/json', problemMediaType) === problemMediaType;
+  const isProblem =
+    ctx.get('accept').length <= acceptMax &&
+    ctx.accepts('application/json', problemMediaType) === problemMediaType;
   // Without a charset, which JSON has not (RFC 8259, section 11): clients of oapi-codegen compare the whole field.
   const mediaType = isProblem ? problemMediaType : 'application/json';
   ctx.status = error.status;

@@ -5,9 +5,12 @@ import { reread } from '../rings/key-rings.js';
 /** White space, dashes and minus signs of all kinds, and the marks that copied text carries: soft hyphen, zero widths, directions. */
 const separators = /[\s\p{Pd}\u2212\p{Cf}]/gu;
 
+/** Characters of a typed code. The normal form of a text of many marks takes the square of its length. */
+const typedCodeMax = 64;
+
 /** Returns a code as its mail or app shows it: the plain form of full-width and other styled characters, without separators. */
 function foldTypedCode(typed: string): string {
-  return typed.normalize('NFKC').replace(separators, '');
+  return typed.length > typedCodeMax ? '' : typed.normalize('NFKC').replace(separators, '');
 }
 
 /** Parses a typed code of six digits. Null for a text that cannot be a code. */

@@ -1,6 +1,8 @@
 import { isCommonPassword } from './common-passwords.js';
 
 const [lengthMin, lengthMax, localPartLengthMin] = [10, 128, 6];
+/** No longer text is read. The normal form of a text of many marks takes the square of its length. */
+const unitsMax = 512;
 
 /** The checks beyond length and classes (`PASSWORD_EXTRA_CHECKS`). */
 interface ExtraPasswordChecks {
@@ -60,6 +62,7 @@ export type PasswordRule = keyof typeof passwordRules;
  * Characters are code points of the NFC form, which is hashed too. Letters and digits of all scripts count.
  */
 export function brokenPasswordRule(password: string, extra: ExtraPasswordChecks = {}): PasswordRule | null {
+  if (password.length > unitsMax) return 'too_long';
   const text = password.normalize('NFC');
   const names = Object.keys(passwordRules) as PasswordRule[];
   return names.find((name) => passwordRules[name].isBroken(text, extra)) ?? null;

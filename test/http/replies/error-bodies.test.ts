@@ -63,6 +63,21 @@ test('A client that asks for application/problem+json gets the problems as RFC 9
   });
 });
 
+test.serial('The work on what a client accepts of an error is bounded', async (t) => {
+  const { ask } = await startTestHttp(t, { routes: [putThing] });
+  // Given a field near the limit of the headers, whose quotation marks the library pairs up
+  const accept = `a/b;a="${'a/b;a="b",'.repeat(1_500)}`;
+  const before = process.cpuUsage();
+  for (let request = 0; request < 100; request += 1) {
+    // When
+    const { status, headers } = await ask('/nothing', { headers: { accept } });
+    // Then
+    t.is(status, 404);
+    t.is(headers.get('content-type'), 'application/json');
+  }
+  t.true(process.cpuUsage(before).user < 2_000_000);
+});
+
 for (const [accept, isProblem] of [
   [problem, true],
   [`${problem}, application/json;q=0.9`, true],

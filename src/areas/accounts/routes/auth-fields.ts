@@ -6,12 +6,12 @@ import type { KnownDevices } from '../commands/signing-in/known-devices.js';
 import { wrap } from '../../../http/resources.js';
 import type { SessionCaller } from '../../../http/access/access.js';
 import { isSignInCode } from '../commands/signing-in/try-login-code.js';
-import { parseEmailAddress } from '../../../validation/email-address.js';
+import { addressTextMax, parseEmailAddress } from '../../../validation/email-address.js';
 
 /** A valid e-mail address. The schema refuses other texts before any look-up of an account. */
 export const emailField = z
   .string()
-  .max(320)
+  .max(addressTextMax)
   .refine((text) => parseEmailAddress(text) !== null, 'must be an e-mail address such as name@example.com')
   .meta({ format: 'email', examples: ['ada@example.com'] });
 

@@ -4,6 +4,8 @@ import { invalid } from '../../../../validation/field-problems.js';
 /** In code points of the NFC form, which is also hashed (src/security/README.md#passwords). */
 const sharePasswordMin = 4;
 const sharePasswordMax = 128;
+/** No longer text is read. The normal form of a text of many marks takes the square of its length. */
+const sharePasswordUnitsMax = 512;
 
 /** Checks a new password of a share. @throws CommandRejected invalid_request */
 export function checkSharePassword(password: string, field = 'password'): string {
@@ -38,5 +40,6 @@ export function passwordClassOf(password: string): PasswordClass {
 }
 
 function lengthOf(password: string): number {
+  if (password.length > sharePasswordUnitsMax) return password.length;
   return Array.from(password.normalize('NFC')).length;
 }

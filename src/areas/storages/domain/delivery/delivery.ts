@@ -1,13 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { invalid } from '../../../../validation/field-problems.js';
-import { type StorageProvider, isHostName } from '../bucket/bucket.js';
+import { type StorageProvider, hostLengthMax, isHostName } from '../bucket/bucket.js';
 import { domainToASCII } from 'node:url';
 
 /** Normalises a CDN's host to lower-case ASCII; `''` stays `''`. @throws CommandRejected invalid_request */
 export function checkCdnDomain(domain: string, field = 'cdn_domain'): string {
   if (domain === '') return '';
-  const host = /[\s/\\:@?#%]/.test(domain) ? '' : domainToASCII(domain);
+  const isHost = domain.length <= hostLengthMax && !/[\s/\\:@?#%]/.test(domain);
+  const host = isHost ? domainToASCII(domain) : '';
   if (!isHostName(host) || !host.includes('.')) invalid(field, 'must be a host such as cdn.example.com');
   return host;
 }
