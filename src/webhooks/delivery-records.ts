@@ -84,11 +84,12 @@ export function makeDeliveryRecords(stateStore: StateStore) {
       if (changed === null || 'kept' in changed) throw contended(id);
       return changed.result;
     },
-    /** Returns the ids of all stored endpoints. */
-    endpointIds: async (): Promise<readonly string[]> => {
-      const ids: string[] = [];
-      for await (const { key } of recordsOf(stateStore, 'webhook/')) ids.push(key.slice('webhook/'.length));
-      return ids;
+    /** Returns the ids of all stored endpoints, with the versions of their records, which a newer release may have written. */
+    endpointVersions: async (): Promise<ReadonlyMap<string, string>> => {
+      const versions = new Map<string, string>();
+      for await (const { key, version } of recordsOf(stateStore, 'webhook/'))
+        versions.set(key.slice('webhook/'.length), version);
+      return versions;
     },
     /** Removes everything that is stored of an endpoint. */
     drop: async (id: string) => {

@@ -34,8 +34,8 @@ export function startWebhooks(
 ) {
   const { lease, records, clock } = deps;
   const stopping = new AbortController();
-  /** By endpoint that this process does not name: when it was last served, and since when that is unchanged here. */
-  const sightings = new Map<string, { readonly seenAt: string; readonly sinceMs: number }>();
+  /** By endpoint that this process does not name: the version of its record, and since when that is unchanged here. */
+  const sightings = new Map<string, { readonly version: string; readonly sinceMs: number }>();
   const consumers = runConsumers(
     lease,
     endpoints.map((endpoint) => ({
@@ -84,8 +84,8 @@ export function startWebhooks(
     // Processes that start later may name an endpoint that this one does not.
     for (let waitMs = dropAfterMs; !isStopping(); waitMs = dropEachMs) {
       try {
-        const ids = await records.endpointIds();
-        for (const id of ids.filter((stored) => !own.has(stored))) await dropWhereUnused(id);
+        for (const [id, version] of await records.endpointVersions())
+          if (!own.has(id)) await dropWhereUnused(id, version);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         // A later look finds them again.
@@ -96,11 +96,9 @@ export function startWebhooks(
   }
 
   /** Times are those of this process alone: the clock of another one may differ, or have been ahead. */
-  async function dropWhereUnused(id: string): Promise<void> {
-    const found = await records.endpoint(id);
-    if (found === null) return;
+  async function dropWhereUnused(id: string, version: string): Promise<void> {
     const [seen, nowMs] = [sightings.get(id), clock.steadyMs()];
-    if (seen?.seenAt !== found.seen_at) sightings.set(id, { seenAt: found.seen_at, sinceMs: nowMs });
+    if (seen?.version !== version) sightings.set(id, { version, sinceMs: nowMs });
     else if (nowMs - seen.sinceMs >= dropAfterMs) {
       await records.drop(id);
       events.onDropped(id);

@@ -101,6 +101,15 @@ test('Without a terminal an erasure needs --yes, and then the account is gone', 
   t.not((await client.register(email, password)).userId, ada.userId);
 });
 
+test('An erasure says that the account may have more projects than it has counted', async (t) => {
+  const { client, cli } = await given(t);
+  const ada = await client.register(email, password);
+  for (let n = 0; n < 100; n += 1)
+    t.is((await client.post('/api/v1/projects', { name: `Film ${n}` }, ada.headers)).status, 201);
+  const refused = await cli('user', 'erase', email);
+  t.regex(refused.stderr, /with at least 100 projects/);
+});
+
 const atTerminal = terminalProgram === null ? test.skip : test;
 atTerminal('At a terminal an erasure asks, and happens only after the answer yes', async (t) => {
   const { client, directory } = await given(t);

@@ -255,6 +255,25 @@ test('An endpoint that no setting names for ten minutes is dropped, and begins a
   t.is(receiver.accepted[0]?.data['order_id'], anId(2));
 });
 
+test('A record of an unnamed endpoint that a newer release wrote ends no process, and other unnamed ones are dropped', async (t) => {
+  // Given the record of an endpoint with a field that this release does not know, and another record
+  const { receiver, id, begin, ...world } = await givenEndpoint(t);
+  const first = await begin();
+  await first.runner.stop();
+  const known = await world.stateStore.get(`webhook/${id}`);
+  if (known === null) return t.fail('the endpoint has no record');
+  const newer = { ...(known.value as object), paused_at: null };
+  await world.stateStore.compareAndSet('webhook/0-newer', null, newer);
+  // When a process without both starts
+  const second = await begin({}, world.endpointsAt([`${receiver.url}other`, '*']));
+  // Then it goes on, and drops them after their time
+  await eventually('reports', () => {
+    world.advance(60_000);
+    return ['0-newer', id].every((dropped) => second.reports.includes(`dropped ${dropped}`));
+  });
+  t.is(await world.records.endpoint(id), null);
+});
+
 test('A process whose clock is an hour ahead drops no endpoint that another process feeds', async (t) => {
   // Given a process that feeds an endpoint, with a pending delivery
   const { receiver, id, begin, waiting, ...world } = await givenEndpoint(t);

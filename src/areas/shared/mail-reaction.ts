@@ -3,6 +3,7 @@ import type { CommandContext } from '../../event-sourcing/ports/command-context.
 import { type DomainEvent, streamIdOf } from '../../event-sourcing/ports/domain-event.js';
 import type { Aggregate } from '../../event-sourcing/deciding/command-handler.js';
 import type { EventStore } from '../../event-sourcing/ports/event-store.js';
+import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import { readReferenced, referenceTo } from '../../event-sourcing/feeding/quarantine.js';
 import {
   contextFor,
@@ -25,6 +26,9 @@ export interface MailDeps {
   readonly publicUrl: string;
 }
 
+/** A log is short for less: see `EventStore.shortLogMs`. */
+const shortMs = 60_000;
+
 /**
  * Makes a reaction that requests one mail for each event (src/mail/README.md#the-outbox). The mail's id is the event's id, so all
  * copies have the same Message-ID. The outbox prepares it again at each attempt. Its functions get the id of the stream.
@@ -45,8 +49,11 @@ export function makeMailReaction<Event extends DomainEvent, const Type extends E
   const followed = { ...named, category, codec, types };
   const request = mails.add({
     name: followed.name,
-    open: async ({ id, event: reference }) => {
+    open: async ({ id, event: reference, since }) => {
       const stored = reference === null ? null : await readReferenced(eventStore, id, reference);
+      // A restored log lacks it for ever. A log with leaders may lack it for a moment, and the next attempt finds it.
+      if (stored === null && Math.abs(clock.now().getTime() - since.getTime()) < shortMs)
+        throw new StoreUnavailable('the log lacks the event of a mail');
       // `types` names the events of `Mailed`.
       const event = stored === null ? null : (eventFor(followed, stored) as Mailed | null);
       const isLate = event !== null && clock.now() >= (followed.deadline?.(event) ?? Infinity);

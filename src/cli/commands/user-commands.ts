@@ -65,6 +65,9 @@ const shownAccount = z.object({
   projects: z.array(z.object({ name: z.string() })),
 });
 
+/** `user show` lists at most so many projects. */
+const shownMax = 100;
+
 const changes = [
   ['show', 'the account with its sessions and projects'],
   ['sign-out', 'end all sessions of the account, at once'],
@@ -121,7 +124,8 @@ async function erase(account: string, yes: boolean, ask: Ask): Promise<OperatorR
   const shown = await ask(readRequest('user show', { account }));
   if (!shown.ok) return shown;
   const { id, email, projects } = shownAccount.parse(shown.result);
-  const what = `${email} (${id}), with ${projects.length} projects`;
+  const least = projects.length < shownMax ? '' : 'at least ';
+  const what = `${email} (${id}), with ${least}${projects.length} projects`;
   const texts = {
     question: `Erase ${what} for good?`,
     does: `erases ${what} for good`,

@@ -12,6 +12,7 @@ const streamsMax = 20_000;
  * Makes the function that finds projects of streams. A stream belongs to one project for ever, and its first event names
  * it.
  * @param deps.projectOfFirst reads the project from the first event of a stream
+ * @returns the function. @throws StoreUnavailable
  */
 export function makeProjectOf(deps: {
   readonly eventStore: Pick<EventStore, 'read'>;
@@ -23,7 +24,9 @@ export function makeProjectOf(deps: {
     const found = known.get(event.stream);
     if (found !== undefined) return found.project;
     const first = event.revision === 0n ? event : (await eventStore.read(event.stream, { limit: 1 }))[0];
-    const project = first === undefined ? null : projectOfFirst(first);
+    // A deposed leader may lack it for a moment, so this is not kept.
+    if (first === undefined) return null;
+    const project = projectOfFirst(first);
     known.set(event.stream, { project });
     return project;
   };

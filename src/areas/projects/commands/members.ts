@@ -5,7 +5,7 @@ import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { Sealed } from '../../../event-sourcing/ports/domain-event.js';
 import { KeyDestroyed } from '../../../keys/sealing/errors.js';
 import { checkAddress, requireMailable } from '../../accounts/commands/finding.js';
-import { rejectUseCase, TooManyAttempts } from '../../shared/rejections.js';
+import { rejectUseCase } from '../../shared/rejections.js';
 import type { MemberResource } from '../../../../projections/projects/members/reader.js';
 import { requireReach } from '../domain/given-access.js';
 import { roleIn } from '../domain/project/fold.js';
@@ -109,9 +109,8 @@ export function makeMembers(
         return await invite(input, { invitationId, email, email_digest }, context);
       } catch (error) {
         if (error instanceof KeyDestroyed) rejectEnded();
-        // No event contains a value that the key opens.
-        const isRefused = error instanceof CommandRejected || error instanceof TooManyAttempts;
-        if (isRefused && sealing.length > 0) await sealer.destroy(scope);
+        // No event contains a value that the key opens. Beyond a limit, another attempt of the command may append one.
+        if (error instanceof CommandRejected && sealing.length > 0) await sealer.destroy(scope);
         throw error;
       }
     },

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { makeProjectOf } from '../../../../src/areas/audit/history/project-of.js';
 import { makeLogResources } from '../../../../src/areas/audit/history/log-resources.js';
 import type { EventSearch, IndexedEvent } from '../../../../src/areas/audit/history/history.js';
 import {
@@ -187,4 +188,21 @@ test('A tile of events is read when the turn of the process has room for its eve
   begin();
   await reading;
   t.deepEqual(found, events.slice(0, 256));
+});
+
+test('A stream whose first event a deposed leader lacks for a moment keeps its project', async (t) => {
+  const { events, eventStore } = await givenHistory(6, 300);
+  const event = events.findLast(({ revision }) => revision > 0n);
+  if (event === undefined) return t.fail('the log has too few events');
+  // Given an answer without the event
+  let isShort = true;
+  const projectOf = makeProjectOf({
+    eventStore: { read: (...call) => (isShort ? Promise.resolve([]) : eventStore.read(...call)) },
+    projectOfFirst: ({ stream }) => `project of ${stream}`,
+  });
+  t.is(await projectOf(event), null);
+  // When the log is whole again
+  isShort = false;
+  // Then the project is found
+  t.is(await projectOf(event), `project of ${event.stream}`);
 });

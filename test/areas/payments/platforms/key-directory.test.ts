@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
 import { KeyDirectoryProblem } from '../../../../src/areas/payments/platforms/keys/key-directory.js';
@@ -81,6 +82,27 @@ test('A file that only its owner could read, and then the service, is read again
   writeFileSync(file, publicKey);
   utimesSync(file, arrivesAt, arrivesAt);
   t.not(keys(publicKeyId, later(22)), null);
+});
+
+test('A file that could not be read for a moment is read again at the next check', (t) => {
+  const path = givenKeyDirectory(t, { 'one.pem': certificate });
+  const reports: string[] = [];
+  const keys = makeWechatPayKeys(path, (problem) => reports.push(problem));
+  // Given a new file, and a process without a free descriptor
+  writeFileSync(join(path, `${publicKeyId}.pem`), publicKey);
+  const { readFileSync } = fs;
+  fs.readFileSync = () => {
+    throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  };
+  syncBuiltinESMExports();
+  const found = keys(publicKeyId, later(11));
+  fs.readFileSync = readFileSync;
+  syncBuiltinESMExports();
+  t.is(found, null);
+  t.true(reports[0]?.includes('EMFILE'));
+  // Then the next check reads it, though nothing has changed
+  t.not(keys(publicKeyId, later(22)), null);
+  t.is(reports.length, 1);
 });
 
 test('A directory without keys of the platform stops the start', (t) => {

@@ -128,6 +128,28 @@ test('A refund without an answer that the platform has reported is not made agai
   t.like(maker.refunds, [{ amount: { amount: 199 } }]);
 });
 
+test('A refund that was asked for while the clock was ahead is not made again once the platform has reported it', async (t) => {
+  // Given a refund without an answer, which the service asked for with a clock that is ten minutes ahead
+  const { refund, maker, send, stores } = await givenPaid(t);
+  const now = stores.clock.now.bind(stores.clock);
+  stores.clock.now = () => new Date(now().getTime() + 600_000);
+  maker.failNext(new PlatformError('outcome_unknown', 'connection_timeout'));
+  t.is((await refund({ amount: 400 })).status, 503);
+  const [, id = ''] = /repeats: ([0-9a-f-]{36})/.exec((await refund({ amount: 1 })).text) ?? [];
+  stores.clock.now = now;
+  // When the platform, whose clock is right, reports the refund, and an operator asks for it again
+  const fact = { kind: 'refund', status: 'succeeded', amount: 400, currency: 'USD' } as const;
+  await send({
+    ...{ transaction: 't1', at: now().toISOString() },
+    fact: { ...fact, refund_id: 'without-answer' },
+  });
+  const again = await refund({ repeats: id });
+  // Then it is that one, and the platform, which may have forgotten the key, is not asked
+  t.is(again.status, 201, again.text);
+  t.like(again.json, { id, refund_id: 'without-answer', amount: 400 });
+  t.deepEqual(maker.refunds, []);
+});
+
 test('A refusal of the platform is 409, and the amount can go back again', async (t) => {
   const { refund, maker, events } = await givenPaid(t);
   maker.failNext(new PlatformError('refused', 'charge_disputed'));

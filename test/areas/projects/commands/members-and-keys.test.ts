@@ -6,6 +6,7 @@ import { sealedSchema } from '../../../../src/event-sourcing/ports/events.js';
 import { makeMembers } from '../../../../src/areas/projects/commands/members.js';
 import { makeLeaving } from '../../../../src/areas/projects/commands/leaving.js';
 import { makeVerifiedHolder } from '../../../../src/areas/projects/commands/invitations.js';
+import { TooManyAttempts } from '../../../../src/areas/shared/rejections.js';
 import { projectAggregate } from '../../../../src/areas/projects/domain/project/project.js';
 import { roleIn } from '../../../../src/areas/projects/domain/project/fold.js';
 import { userAggregate } from '../../../../src/areas/accounts/domain/user/user.js';
@@ -219,6 +220,24 @@ test('A refused invitation leaves no key, also when it is refused at its append'
   const again = givenContext(4, at);
   t.is(await codeOf(addMember({ ...input, role: 'editor' }, again)), 'already_member');
   t.is(await stores.stateStore.get(dataKeyRecord(scopeOf(again))), null);
+});
+
+test('An attempt that a limit refuses leaves the key of an invitation that another attempt of the command made', async (t) => {
+  const { addMember, input, stores, projectId, members, log, ...scene } = await givenProject();
+  // Given two attempts of one command in two processes, of which the first counts the last invitation that the limit allows
+  const context = givenContext(2, at);
+  const { addMember: addInOther } = makeMembers({
+    ...{ ...scene, ...stores, members, ...uncounted },
+    countInvitation: async (_, beside) => {
+      await Promise.all([addMember(input, context), beside?.()]);
+      throw new TooManyAttempts(43_200, 'the project has invited too many addresses');
+    },
+  });
+  await t.throwsAsync(addInOther(input, context), { instanceOf: TooManyAttempts });
+  // Then the invitation of the first can be mailed
+  const scope = { kind: 'invitation', projectId, invitationId: derivedId(context, 'invitation') } as const;
+  const sealed = sealedSchema.parse((await log()).at(-1)?.data['email']);
+  t.is(await stores.sealer.open(scope, 'email', sealed), 'Bob@Example.com');
 });
 
 test('A member who was added and removed while an invitation was open stays out when the invitation is accepted late', async (t) => {

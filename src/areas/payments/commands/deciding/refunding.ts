@@ -24,7 +24,7 @@ type OrderRefund = z.output<typeof orderRefund>;
 
 /** Makes the use case of refunds (src/areas/payments/platforms/README.md#refunds). */
 export function makeRefunding(deps: PaymentDeps) {
-  const { handler, paymentMakers, publicUrl, onFailure } = deps;
+  const { handler, paymentMakers, publicUrl, onFailure, clock } = deps;
   return { refundOrder };
 
   /**
@@ -57,7 +57,8 @@ export function makeRefunding(deps: PaymentDeps) {
       callbackUrl: `${publicUrl}/api/v1/payment/webhooks/${capture.provider}`,
       idempotencyKey: id,
     };
-    const reported = asked === undefined ? null : reportedAs(order, capture, { asked, refunds: before });
+    const reported =
+      asked === undefined ? null : reportedAs(order, capture, { asked, refunds: before, now: clock.now() });
     const making = () => refundOrRecord(orderId, { makeRefund, request }, context);
     const what = { provider: capture.provider, work: 'make a refund' };
     const refundId = reported ?? (await askPlatform(what, making, onFailure));
@@ -180,12 +181,18 @@ const clockSkewMs = 300_000;
 function reportedAs(
   { facts }: Pick<PlacedOrder, 'facts'>,
   capture: Pick<Capture, 'transaction' | 'currency'>,
-  { asked, refunds }: { readonly asked: AskedRefund; readonly refunds: readonly AskedRefund[] },
+  {
+    asked,
+    refunds,
+    now,
+  }: { readonly asked: AskedRefund; readonly refunds: readonly AskedRefund[]; readonly now: Date },
 ): string | null {
   const answered = refunds.flatMap(({ outcome }) =>
     outcome === null || outcome === 'refused' ? [] : [outcome.refundId],
   );
-  const sinceMs = Number.parseInt(asked.refund.replaceAll('-', '').slice(0, 12), 16) - clockSkewMs;
+  const askedMs = Number.parseInt(asked.refund.replaceAll('-', '').slice(0, 12), 16);
+  // A time that is further ahead is of a clock that was set back since, and says nothing.
+  const sinceMs = askedMs - now.getTime() > clockSkewMs ? 0 : askedMs - clockSkewMs;
   const found = ledgerOf(facts, capture).ledger?.refunds.find(
     ({ id, status, amount, at_ms }) =>
       (status === 'pending' || status === 'succeeded') &&

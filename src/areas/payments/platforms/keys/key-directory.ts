@@ -18,7 +18,8 @@ export class KeyDirectoryProblem extends Error {
 
 /**
  * Reads keys from the PEM files of a directory, so that keys rotate without a restart. It checks for changes at most
- * every 10 s. If the directory becomes unusable, it reports that once per change and keeps the current keys.
+ * every 10 s. If a file becomes unusable, it reports that once per change and keeps the current keys; if it cannot be
+ * read, at each check.
  * @param parse throws KeyDirectoryProblem
  * @throws KeyDirectoryProblem if the directory is unusable at the start
  */
@@ -38,8 +39,10 @@ export function makeKeyDirectory<Keys>(deps: {
     try {
       const current = stateOf(path);
       if (current === state) return keys;
+      const files = readAll(path);
+      // What could not be read is read again at the next check.
       state = current;
-      keys = parse(readAll(path));
+      keys = parse(files);
     } catch (error) {
       if (!(error instanceof KeyDirectoryProblem)) throw error;
       report(error.message);
