@@ -14,6 +14,7 @@ import {
   givenBrowser,
   browserSuite,
 } from '../support/clients/browser.js';
+import { eventually } from '../support/eventually.js';
 import { totpCode } from '../support/fakes/authenticator-app.js';
 import { password } from '../support/servers/http-service.js';
 import { listen, relay } from '../support/servers/loopback.js';
@@ -198,6 +199,26 @@ browserSuite(test, 'The page for auditors in a browser', () => {
       complaints.every((message) => /status of 40[0-9]/.test(message)),
       complaints.join('\n'),
     );
+  });
+
+  test.serial('Signing out ends the session, also when its access token has expired', async (t) => {
+    const scene = await given(t);
+    const { browser, clock } = scene;
+    await scene.sign();
+    await scene.visit();
+    await browser.until(marksAre('events', 'under'));
+    // Given a page that stood open for a while
+    clock.advance(11 * 60_000);
+    await browser.click('#sign-out');
+    await browser.until(`return !document.getElementById('sign-in').hidden`);
+    // Then the session has ended at the service too
+    await eventually('the session has ended', async () =>
+      (await scene.events()).some(({ type }) => type === 'SessionRevoked'),
+    );
+    await browser.until(
+      `return document.getElementById('sign-in-note').textContent === 'You are signed out.'`,
+    );
+    t.true(await browser.run(`return document.getElementById('app').hidden`));
   });
 
   test.serial('The page shows a stream at any moment, and a contradiction', async (t) => {

@@ -319,6 +319,13 @@ const fileStates: readonly PageState[] = [
     shows: stageEmpty,
   },
   {
+    name: '37-text-phone',
+    visitor: phone,
+    assets: [{ name: 'Read me', key: 'read-me.txt', type: 'text/plain', content: Buffer.from('Day 12') }],
+    terms: { allow_download: false },
+    shows: says('actions', 'View'),
+  },
+  {
     name: '17-archive-hebrew-phone',
     visitor: phone,
     assets: [

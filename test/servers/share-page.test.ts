@@ -212,6 +212,47 @@ browserSuite(test, 'The page of shares in a browser', () => {
     },
   );
 
+  test.serial('A renewal reaches the tiles that are far below the screen, and keeps the focus', async (t) => {
+    const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
+    await visit(image, makePng(3, 2));
+    await browser.resize(360, 640);
+    // Given a share of many files, and a visitor whose focus is on the link that saves the first
+    await browser.run(
+      `const send = window.fetch;
+       window.fetch = async (path, init) => {
+         const reply = await send(path, init);
+         if (!reply.ok || init.method !== 'POST') return reply;
+         const json = await reply.json();
+         const [first] = json.data.assets;
+         json.data.assets = Array.from({ length: 50 }, (_, n) => {
+           const media = first.media.map((one) => ({ ...one, url: one.url + '#' + n }));
+           return { ...first, id: 'file ' + n, media };
+         });
+         window.first ??= json.data.assets[0].media[0].url;
+         if (path.endsWith('/media')) window.fresh = json.data.assets[0].media[0].url;
+         return Response.json(json);
+       };
+       const watch = setInterval(() => {
+         const link = document.querySelector('#actions a');
+         if (link === null) return;
+         link.focus();
+         clearInterval(watch);
+       }, 10);`,
+    );
+    await browser.type('#password', `${sharePassword}\uE007`);
+    // When the page has renewed the links
+    await browser.until(
+      `return window.fresh !== undefined && document.querySelector('#actions a')?.href === window.fresh`,
+    );
+    // Then the last tile, which has not loaded, has a fresh link, and the focus is where it was
+    t.not(await browser.run(`return window.fresh`), await browser.run(`return window.first`));
+    t.is(
+      await browser.run(`return document.querySelector('#gallery li:last-child img').src`),
+      await browser.run(`return window.fresh.replace('#0', '#49')`),
+    );
+    t.true(await browser.run(`return document.activeElement === document.querySelector('#actions a')`));
+  });
+
   test.serial('A file that leaves the share leaves its open page at the next renewal', async (t) => {
     const { browser, visit } = await given(t, { behindMs: 20 * 60_000 });
     await visit(image, makePng(3, 2));
@@ -284,6 +325,53 @@ browserSuite(test, 'The page of shares in a browser', () => {
       t.deepEqual(await browser.complaints(), []);
     },
   );
+
+  test.serial('A browser that cannot split a text into its characters opens the share as well', async (t) => {
+    const { browser, visit } = await given(t);
+    const { page } = await visit(image, makePng(3, 2));
+    // Given Firefox before version 125, and a language of the browser that is no tag of BCP 47
+    const source = `delete Intl.Segmenter;
+      Object.defineProperty(navigator, 'languages', { value: ['en-US@posix'] });`;
+    await browser.devTools('Page.addScriptToEvaluateOnNewDocument', { source });
+    await browser.open(page);
+    await browser.until(`return document.activeElement.id === 'password'`);
+    t.is(await browser.run(`return document.getElementById('mark').textContent`), 'R');
+    await browser.type('#password', `${sharePassword}\uE007`);
+    await browser.until(isOpened);
+    t.deepEqual(await browser.complaints(), []);
+  });
+
+  test.serial('The facts keep their order behind a name that is written from right to left', async (t) => {
+    const { browser, visit } = await given(t);
+    await visit(image, makePng(3, 2));
+    await browser.run(
+      `const send = window.fetch;
+       window.fetch = async (path, init) => {
+         const reply = await send(path, init);
+         if (!path.endsWith('/verify')) return reply;
+         const json = await reply.json();
+         const [first] = json.data.assets;
+         json.data.share.sender = 'أحمد';
+         json.data.assets = [first, { ...first, id: 'second' }];
+         return Response.json(json);
+       };`,
+    );
+    await browser.type('#password', `${sharePassword}\uE007`);
+    await browser.until(isOpened);
+    // Then each fact stands behind the one before it
+    const leftOf = (text: string): string =>
+      `const walker = document.createTreeWalker(document.getElementById('facts'), NodeFilter.SHOW_TEXT);
+       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+         const at = node.data.indexOf('${text}');
+         if (at < 0) continue;
+         const range = document.createRange();
+         range.setStart(node, at);
+         range.setEnd(node, at + ${text.length});
+         return range.getBoundingClientRect().left;
+       }`;
+    const [name, count] = [await browser.run(leftOf('أحمد')), await browser.run(leftOf('2'))];
+    t.true(Number(name) < Number(count), `${String(name)} ${String(count)}`);
+  });
 
   test.serial('The link that saves a file reports each download once in a session', async (t) => {
     const { browser, visit } = await given(t);

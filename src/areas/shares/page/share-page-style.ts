@@ -55,6 +55,7 @@ button, .main, .second { font: inherit; color: inherit; cursor: pointer }
 .head { display: flex; align-items: center; gap: 1rem 2rem; margin-bottom: 1rem }
 .about { flex: 1; min-width: 0 }
 .about h1 { font-size: 1.375rem; line-height: 1.3; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
+.facts span { unicode-bidi: isolate }
 .facts span:not(:last-child)::after { content: " · " }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem }
 .actions:empty { display: none }

@@ -3,6 +3,7 @@ import test from 'ava';
 import { accentsOf, contrastOf } from '../../../../src/areas/shares/page/browser/accent.js';
 import {
   type Abilities,
+  apartUrlOf,
   candidatesOf,
   savedVersionsOf,
   stillOf,
@@ -97,6 +98,25 @@ test('A phone shows the image of a document, and a browser with HLS plays the st
   t.deepEqual(kindsFor(film, { canPlay: () => 'maybe' }), ['hls', 'original']);
 });
 
+test('A document that the page cannot show opens in a tab, and a text does so in every browser', (t) => {
+  const document = (media_type: string): SharedFile => {
+    const { media, ...file } = asset(media_type);
+    return { ...file, media: media.map((one) => ({ ...one, inline_url: 'https://bucket.example/shown' })) };
+  };
+  const opens = (shared: SharedFile, showsDocuments: boolean, opensDocuments: boolean): boolean =>
+    apartUrlOf(shared, { ...abilities, showsDocuments, opensDocuments }) !== null;
+  const [pdf, text] = [document('application/pdf'), document('text/plain; charset=utf-8')];
+  t.deepEqual(
+    [opens(pdf, true, true), opens(pdf, false, true), opens(pdf, false, false)],
+    [false, true, false],
+  );
+  t.deepEqual(
+    [opens(text, true, true), opens(text, false, true), opens(text, false, false)],
+    [false, true, true],
+  );
+  t.false(opens(asset('text/plain'), false, true));
+});
+
 test('A tile takes the thumbnail, a player the poster, and neither loads a large original', (t) => {
   const film = asset('video/mp4', ['thumbnail image/png', 'poster image/jpeg']);
   t.is(stillOf(film, 'thumbnail')?.kind, 'thumbnail');
@@ -171,6 +191,13 @@ test('Kinds, sizes, counts and times are in the language, region and zone of the
     told('zh-Hans', 'zh', ['zh-CN', 'Asia/Shanghai'], '2026-11-17T00:00:00.000Z'),
     /^来自 Ada · 视频 \(MP4\) · 1\.2 MB · 有效期至 星期一 · 此链接还可以打开 1 次$/,
   );
+});
+
+test('A language of the browser that is no tag of BCP 47 leaves the formats to the language of the page', (t) => {
+  // Chromium has this one on a machine with the locale POSIX.
+  const { size } = makeShareFormats('en', ['en-US@posix', 'en-GB'], 'UTC');
+  t.is(size(150_000_000), '150 MB');
+  t.is(makeShareFormats('de', ['de-DE@euro'], 'UTC').size(1_500_000), '1,5 MB');
 });
 
 test('An end is said as people say it: today and tomorrow with the time, then a day of the week, then a date', (t) => {

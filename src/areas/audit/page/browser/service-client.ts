@@ -37,10 +37,6 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
   const { onEnd, onSecondFactor } = deps;
   let session: SessionTokens | null = null;
   let refreshing: Promise<void> | null = null;
-  const useTokens = (tokens: unknown): void => {
-    const fields = fieldsOf(tokens);
-    session = { access: textIn(fields, 'access_token'), refresh: textIn(fields, 'refresh_token') };
-  };
   const get = async (path: string): Promise<Response> => {
     for (let retries = 0; ; retries += 1) {
       try {
@@ -55,7 +51,9 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
   };
   return {
     /** Takes the tokens of a sign-in or of a second factor. */
-    useTokens,
+    useTokens: (tokens: unknown) => {
+      session = tokensOf(tokens);
+    },
     hasSession: () => session !== null,
     getJson: async (path: string) => received(async () => (await (await get(path)).json()) as unknown),
     getText: async (path: string) => received(async () => (await get(path)).text()),
@@ -69,7 +67,15 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
     signOut: async () => {
       const ended = session;
       session = null;
-      if (ended !== null) await send('POST', '/api/v1/auth/logout', { body: {}, token: ended.access });
+      if (ended === null) return;
+      const end = ({ access: token }: SessionTokens) =>
+        send('POST', '/api/v1/auth/logout', { body: {}, token });
+      try {
+        await end(ended);
+      } catch (error) {
+        if (!(error instanceof CallFailed) || error.status !== 401) throw error;
+        await end(await renewed(ended));
+      }
     },
   };
 
@@ -91,8 +97,9 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
 
   async function refresh(used: SessionTokens): Promise<void> {
     refreshing ??= (async () => {
-      const reply = await send('POST', '/api/v1/auth/refresh', { body: { refresh_token: used.refresh } });
-      useTokens(fieldsOf(fieldsOf(await reply.json())['data'])['tokens']);
+      const tokens = await renewed(used);
+      // The auditor may have signed out meanwhile.
+      if (session === used) session = tokens;
     })().finally(() => {
       refreshing = null;
     });
@@ -105,6 +112,16 @@ export function makePageClient(deps: { readonly onEnd: () => void; readonly onSe
       onEnd();
     }
   }
+}
+
+async function renewed({ refresh }: SessionTokens): Promise<SessionTokens> {
+  const reply = await send('POST', '/api/v1/auth/refresh', { body: { refresh_token: refresh } });
+  return tokensOf(fieldsOf(fieldsOf(await reply.json())['data'])['tokens']);
+}
+
+function tokensOf(tokens: unknown): SessionTokens {
+  const fields = fieldsOf(tokens);
+  return { access: textIn(fields, 'access_token'), refresh: textIn(fields, 'refresh_token') };
 }
 
 /** Returns a sentence about an error of a call. */

@@ -1,5 +1,5 @@
 import { makeElement } from '../../../../http/pages/browser/elements.js';
-import { type Abilities, essenceOf, savedVersionsOf } from './player/candidates.js';
+import { type Abilities, apartUrlOf, savedVersionsOf } from './player/candidates.js';
 import type { Wording } from './player/formats.js';
 import { describeKind } from './opening/facts.js';
 import { makeIcon } from './brand.js';
@@ -41,18 +41,25 @@ export function writeActions(
       ),
     );
   }
-  const shown = own?.inline_url ?? null;
-  const isDocument = essenceOf(file.media_type) === 'application/pdf' && !abilities.showsDocuments;
-  if (shown !== null && isDocument && abilities.opensDocuments)
-    links.push(makeFileLink(shown, terms.allow_download ? 'second' : 'main', words.say('file.view')));
-  actions.replaceChildren(...links);
+  const apart = apartUrlOf(file, abilities);
+  if (apart !== null)
+    links.push(makeFileLink(apart, terms.allow_download ? 'second' : 'main', words.say('file.view')));
+  replaceLinks(actions, links);
   versions.hidden = !terms.allow_download || renditions.length === 0;
-  versionList.replaceChildren(
-    ...renditions.map((rendition) => {
+  replaceLinks(
+    versionList,
+    renditions.map((rendition) => {
       const link = makeSaveLink(rendition.url, '', nameOfVersion(rendition, given));
       return makeElement('li', {}, link, ` · ${describeKind(rendition.media_type, words)}`);
     }),
   );
+}
+
+/** Replaces links by those with fresh URLs. The focus stays at its place. */
+function replaceLinks(place: HTMLElement, content: readonly HTMLElement[]): void {
+  const at = [...place.querySelectorAll('a')].findIndex((link) => link === document.activeElement);
+  place.replaceChildren(...content);
+  place.querySelectorAll('a')[at]?.focus();
 }
 
 /** Returns the name of a rendition: a word, or the kind that its owner chose. */

@@ -43,6 +43,9 @@ export function showBrand({ name, accent_color: color }: Introduction['project']
 
 /** Returns the first character that a reader sees, in upper case. */
 function firstLetter(name: string): string {
-  const [first] = new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name.trim());
+  const text = name.trim();
+  // Firefox has segmenters since version 125.
+  if (!('Segmenter' in Intl)) return Array.from(text)[0]?.toLocaleUpperCase() ?? '';
+  const [first] = new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text);
   return first?.segment.toLocaleUpperCase() ?? '';
 }

@@ -87,6 +87,7 @@ export function makeOpenedView(
       const isFewer = opened.files.length !== opening?.files.length;
       opening = opened;
       if (isFewer) showFiles(opened);
+      else gallery.freshen(opened.files);
       const file = opened.files.find(({ id }) => id === current?.id);
       const [first] = opened.files;
       if (file === undefined) {

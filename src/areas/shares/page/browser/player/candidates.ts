@@ -9,7 +9,7 @@ export type PreviewCandidate = { readonly viewer: ViewerKind; readonly file: Med
 export interface Abilities {
   /** As `HTMLMediaElement.canPlayType`: an empty text where it cannot. */
   readonly canPlay: (viewer: 'video' | 'audio', mediaType: string) => string;
-  /** Whether a PDF can be shown inside of the page. Phones show one page of it, or none. */
+  /** Whether a document can be shown inside of the page. Phones show one page of a PDF, or none. */
   readonly showsDocuments: boolean;
   /** Whether a PDF can be shown in a tab. */
   readonly opensDocuments: boolean;
@@ -63,6 +63,15 @@ export function candidatesOf(shared: SharedFile, abilities: Abilities): readonly
     })
     .sort((one, other) => compareRanks(one.rank, other.rank))
     .map(({ candidate }) => candidate);
+}
+
+/** Returns the URL that shows a document in a tab, where the page cannot show it and the browser can; null for none. */
+export function apartUrlOf(
+  { media: [own] }: SharedFile,
+  { showsDocuments, opensDocuments }: Abilities,
+): string | null {
+  if (own === undefined || showsDocuments) return null;
+  return opensDocuments || essenceOf(own.media_type) === 'text/plain' ? (own.inline_url ?? null) : null;
 }
 
 /** Returns the image for a tile of the gallery and for a player's cover; null where no small image exists. */

@@ -17,7 +17,7 @@ const sizeUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as co
  * @param timeZone the zone of the browser when left out
  */
 export function makeShareFormats(tag: string, wanted: readonly string[], timeZone?: string) {
-  const locale = wanted.find((one) => primaryOf(one) === primaryOf(tag)) ?? tag;
+  const locale = wanted.find((one) => primaryOf(one) === primaryOf(tag) && isTag(one)) ?? tag;
   const zone = timeZone === undefined ? {} : { timeZone };
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, ...zone });
@@ -69,6 +69,15 @@ export function makeShareFormats(tag: string, wanted: readonly string[], timeZon
       }
     },
   };
+}
+
+/** Chromium may name a locale of its machine that is no tag of BCP 47: `en-US@posix`. */
+function isTag(language: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(language).length === 1;
+  } catch {
+    return false;
+  }
 }
 
 function primaryOf(tag: string): string {

@@ -56,6 +56,14 @@ export function makeGallery({ words, formats }: Wording, choose: (file: SharedFi
       turn.hidden = !isSeveral;
       list.replaceChildren(...(isSeveral ? all.map(makeTile) : []));
     },
+    /** Takes over fresh URLs of the same files. A browser loads a thumbnail when its tile comes near the screen. */
+    freshen: (all: readonly SharedFile[]) => {
+      for (const [index, file] of all.entries()) {
+        const image = list.children[index]?.querySelector('img') ?? null;
+        const still = stillOf(file, 'thumbnail');
+        if (image?.complete === false && still !== null) image.src = still.url;
+      }
+    },
     /** Marks the shown file. */
     mark: (file: SharedFile) => {
       current = Math.max(

@@ -1,5 +1,5 @@
 import { announce, makeElement } from '../../../../../http/pages/browser/elements.js';
-import { type PreviewCandidate, candidatesOf, type Abilities } from './candidates.js';
+import { type PreviewCandidate, apartUrlOf, candidatesOf, type Abilities } from './candidates.js';
 import { fileKindOf } from '../opening/facts.js';
 import type { Wording } from './formats.js';
 import { makeIcon, makeKindIcon } from '../brand.js';
@@ -121,15 +121,8 @@ export function makeStage(
   }
 
   function showNone(file: SharedFile, terms: SharedTerms): void {
-    const opensApart =
-      abilities.opensDocuments &&
-      fileKindOf(file.media_type) === 'pdf' &&
-      file.media[0]?.inline_url !== undefined;
-    const key = opensApart
-      ? 'preview.apart'
-      : terms.allow_download
-        ? 'preview.none.download'
-        : 'preview.kept';
+    const kept = terms.allow_download ? 'preview.none.download' : 'preview.kept';
+    const key = apartUrlOf(file, abilities) === null ? kept : 'preview.apart';
     place.className = 'stage empty';
     place.replaceChildren(makeKindIcon(fileKindOf(file.media_type)), makeElement('p', {}, words.say(key)));
   }
