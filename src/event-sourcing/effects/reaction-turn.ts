@@ -9,8 +9,14 @@ import { type AnyReaction, contextFor, type ReactionEvent } from './reaction.js'
 import { type Claim, claimMs, type Claims } from './reaction-claims.js';
 import { type ReactionTimers, timerAfterMs } from './reaction-timers.js';
 
-/** The end of a turn: the event is settled, or has a timer; it is quarantined; or it needs another turn after a wait. */
-export type Turn = 'settled' | 'quarantined' | { readonly againInMs: number };
+/**
+ * The end of a turn: the event is settled, or has a timer; it is quarantined; it needs another turn after a wait, or at once with a
+ * permit of its account.
+ */
+export type Turn = 'settled' | 'quarantined' | 'needs-permit' | { readonly againInMs: number };
+
+/** Whether a turn has a permit of the event's account. `full`: too many wait for one, so a timer keeps the event. */
+export type AccountPermit = 'none' | 'taken' | 'full';
 
 /** How the turns of an event ended. `ended`: the process ends before. */
 export type Served = 'settled' | 'quarantined' | 'ended';
@@ -19,6 +25,8 @@ export type Served = 'settled' | 'quarantined' | 'ended';
 const effectMs = 45_000;
 const askAgainMs = 1_000;
 const retry = { first: 1_000, cap: 60_000 };
+/** The wait of an event where too many of its account wait already. */
+const crowdedMs = 5 * 60_000;
 /** A claim that is seen unchanged for this time has ended: its holder died while its clock was ahead. */
 const unchangedMs = retry.cap + claimMs;
 
@@ -39,7 +47,7 @@ interface TurnDeps {
  * Makes the function that serves one event, turn by turn, until it is settled or quarantined.
  * @returns a turn. It throws only StoreDamaged, and the error of an event too many that cannot be served
  */
-export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEvent>): () => Promise<Turn> {
+export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEvent>) {
   const { reaction, claims, timers, quarantine, clock, random, cutOff, onRetry } = deps;
   const deadlineMs = reaction.deadline?.(event)?.getTime() ?? Infinity;
   const context = contextFor(reaction, event);
@@ -52,12 +60,13 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
   let performed: { readonly result: unknown } | null = null;
   let claim: Claim | null = null;
 
-  return () => inTraceOf(event.metadata.correlation_id, turnOrRetry);
+  return (permit: AccountPermit): Promise<Turn> =>
+    inTraceOf(event.metadata.correlation_id, () => turnOrRetry(permit));
 
-  async function turnOrRetry(): Promise<Turn> {
+  async function turnOrRetry(permit: AccountPermit): Promise<Turn> {
     claim = null;
     try {
-      return (await quarantine.attempt(event.id, turn, referenceTo(event))) ?? 'quarantined';
+      return (await quarantine.attempt(event.id, () => turn(permit), referenceTo(event))) ?? 'quarantined';
     } catch (error) {
       if (error instanceof UndecodableEvent || error instanceof StoreDamaged) throw error;
       onRetry(toError(error), failures);
@@ -65,11 +74,14 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
     }
   }
 
-  async function turn(): Promise<Turn> {
+  async function turn(permit: AccountPermit): Promise<Turn> {
     if (performed === null && clock.now().getTime() >= deadlineMs) return 'settled';
     // Asks before the claim too: after a lost checkpoint most events are settled, and a read is cheaper than a claim.
     const asked = await ask();
     if (asked !== 'yes') return asked;
+    if (performed === null && reaction.account !== undefined && permit !== 'taken') {
+      return permit === 'none' ? 'needs-permit' : setTimer(new Date(clock.now().getTime() + crowdedMs));
+    }
     if (reaction.perform === undefined) {
       await reaction.conclude(event, context, undefined);
       return 'settled';
@@ -106,8 +118,7 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       if (waitMs <= timerAfterMs) return again(waitMs);
       // No process would look for the timer of such a reaction.
       if (reaction.hasTimers !== true) return again(timerAfterMs);
-      await timers.set(event, asked.notBefore);
-      return 'settled';
+      return setTimer(asked.notBefore);
     }
     switch (asked) {
       case 'yes':
@@ -117,6 +128,11 @@ export function makeReactionTurn(deps: TurnDeps, event: ReactionEvent<DomainEven
       case 'not-yet':
         return again(askAgainMs);
     }
+  }
+
+  async function setTimer(dueAt: Date): Promise<Turn> {
+    await timers.set(event, dueAt);
+    return 'settled';
   }
 
   /** Runs the effect. The end of its time, the deadline or the end of the process cuts it off. */

@@ -48,6 +48,11 @@ export interface Reaction<Event extends DomainEvent, Result = undefined> {
   /** Events that a process works on at once: 8 when left out. Effects that may hang need more. */
   readonly atOnceMax?: number;
   /**
+   * Returns the account that pays for the effect, and has an eighth of `atOnceMax`: its bucket may be slow. Where 100 of its
+   * events wait, timers keep further ones, so the reaction needs `hasTimers`. It is asked after `asks`.
+   */
+  account?(event: ReactionEvent<Event>): Promise<string>;
+  /**
    * Appends the outcome by commands that decide `[]` when they are repeated. The context's id and time derive from the
    * event, so a retry is the same command. The outcome's `recordedAt` is the time when it happened.
    */

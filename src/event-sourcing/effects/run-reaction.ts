@@ -10,9 +10,9 @@ import { type AnyReaction, concerns, eventFor, type ReactionEvent } from './reac
 import { makeClaims } from './reaction-claims.js';
 import { makeTakenEvents, takeBackEvent } from './take-back.js';
 import { makeReactionTimers } from './reaction-timers.js';
-import { makeReactionTurn, type Served } from './reaction-turn.js';
+import { type AccountPermit, makeReactionTurn, type Served, type Turn } from './reaction-turn.js';
 import { serveTimers, timersServedMax } from './serve-timers.js';
-import { makeSemaphore } from '../../kit/semaphore.js';
+import { makeKeyedSemaphore, makeSemaphore, Overloaded } from '../../kit/semaphore.js';
 import type { ReadModelStore } from '../ports/read-model-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { loadCheckpoint } from '../ports/records.js';
@@ -46,9 +46,13 @@ export interface ReactionProgress {
 
 /** Events that the reaction may take after its checkpoint. */
 export const aheadMax = 1_000;
+/** With accounts so many times more, of which as many may be open: the first one may wait for the permits of its account. */
+const aheadOfAccounts = 10;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
 export const quarantinedMax = 1_000;
 const atOnceDefault = 8;
+/** Events of one account that wait in memory for its permits. */
+const waitingMax = 100;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;
 
@@ -75,6 +79,7 @@ export function runReaction(
   const sleepUntilRetry = deps.sleepUntilRetry ?? ((ms: number, end: AbortSignal) => clock.sleep(ms, end));
   const { onRetry, onQuarantined } = options;
   const limit = options.aheadMax ?? aheadMax;
+  const aheadLimit = reaction.account === undefined ? limit : aheadOfAccounts * limit;
   const claims = makeClaims(deps, reaction.name);
   const timers = makeReactionTimers(deps, reaction);
   const quarantine = makeQuarantine(readModelStore, {
@@ -84,6 +89,7 @@ export function runReaction(
   });
   const atOnceMax = reaction.atOnceMax ?? atOnceDefault;
   const semaphore = makeSemaphore(atOnceMax);
+  const permits = makeKeyedSemaphore({ permits: Math.ceil(atOnceMax / 8), waitingMax });
   const ending = new AbortController();
   const cutOff = new AbortController();
   // Each waiting event and each effect listens; above ten listeners Node warns of a leak.
@@ -185,7 +191,7 @@ export function runReaction(
         continue;
       }
       passSkipped();
-      while (taken.ahead() >= limit && !isEnding()) {
+      while ((taken.open() >= limit || taken.ahead() >= aheadLimit) && !isEnding()) {
         await new Promise<void>((resolve) => {
           makeRoom = resolve;
         });
@@ -246,13 +252,32 @@ export function runReaction(
       { ...deps, reaction, claims, timers, quarantine, cutOff: cutOff.signal, onRetry },
       event,
     );
+    const take = (permit: AccountPermit): Promise<Turn> =>
+      semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn(permit)));
     while (!isEnding()) {
-      const ended = await semaphore.run(async () => (isEnding() ? { againInMs: 0 } : turn()));
-      if (typeof ended === 'string') return ended;
+      const asked = await take('none');
+      const ended = asked === 'needs-permit' ? await withPermit(event, take) : asked;
+      if (ended === 'settled' || ended === 'quarantined') return ended;
       // An abort ends the loop.
-      await sleepUntilRetry(ended.againInMs, ending.signal).catch(() => undefined);
+      const waitMs = typeof ended === 'object' ? ended.againInMs : 0;
+      await sleepUntilRetry(waitMs, ending.signal).catch(() => undefined);
     }
     return 'ended';
+  }
+
+  /** Waits for the account outside of the semaphore, so that it holds up no others. */
+  async function withPermit(
+    event: ReactionEvent<DomainEvent>,
+    take: (permit: AccountPermit) => Promise<Turn>,
+  ): Promise<Turn> {
+    // The turn meets the error of a stream that cannot be read.
+    const account = (await reaction.account?.(event).catch(() => null)) ?? event.stream;
+    try {
+      return await permits.run(account, () => take('taken'));
+    } catch (error) {
+      if (!(error instanceof Overloaded)) throw error;
+      return take('full');
+    }
   }
 
   /** @returns whether all is saved */

@@ -20,7 +20,7 @@ interface RequestPermit {
 
 /** Whom a request counts for, and the session or key that it comes from. */
 interface RequestOwner {
-  /** The user, the project of an API key, or the client. */
+  /** The user, the payer of an API key's project, or the client. */
   readonly key: string;
   readonly credential: string | null;
 }

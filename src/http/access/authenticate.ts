@@ -43,8 +43,8 @@ export function makeAuthenticator(deps: {
   readonly clock: Clock;
 }): Authenticator {
   const { accessTokens, access, clock } = deps;
-  /** A key belongs to one project. Before the first read of a key its requests count for their client. */
-  const projectsOfKeys = makeLru<{ readonly id: string }>(10_000);
+  /** One payer may have many projects. Before the first read of a key its requests count for their client. */
+  const payersOfKeys = makeLru<{ readonly payerId: string }>(10_000);
   return {
     session: async (token, { projectId, admit }) => {
       const verdict = await accessTokens.verify(token);
@@ -84,18 +84,18 @@ export function makeAuthenticator(deps: {
     apiKey: async (key, { projectId, client, admit }) => {
       const parsed = parseApiKey(key);
       if (parsed === null) throw unauthorized('the API key is not valid');
-      const ownProject = projectsOfKeys.get(parsed.digest);
+      const known = payersOfKeys.get(parsed.digest);
       const credential = parsed.digest;
       const admitted = admit(
-        ownProject === undefined
+        known === undefined
           ? ownerOfClient(client, credential)
-          : { key: `project:${ownProject.id}`, credential },
+          : { key: `payer:${known.payerId}`, credential },
       );
       if (admitted !== undefined) await admitted;
       const found = await access.apiKey(parsed.digest);
       if (found === null || found.expiresAt <= clock.now()) throw unauthorized('the API key is not valid');
       const { keyId, issuedBy, scopes, project } = found;
-      projectsOfKeys.set(parsed.digest, project);
+      payersOfKeys.set(parsed.digest, { payerId: project.document.body.billed_to });
       const caller: ApiKeyCaller = {
         kind: 'api_key',
         actor: `key:${keyId}`,

@@ -19,7 +19,9 @@ import { testRoute } from '../../support/clients/test-route.js';
 const begun = new Date('2026-01-02T03:04:05.000Z');
 const later = new Date('2027-01-01T00:00:00.000Z');
 const project = exampleProject({});
-const apiKeys = [7, 8].map((byte) => makeApiKey((size) => Buffer.alloc(size, byte)));
+const apiKeys = Array.from({ length: 20 }, (_, index) => index + 7).map((byte) =>
+  makeApiKey((size) => Buffer.alloc(size, byte)),
+);
 
 const session: Omit<SessionAccess, 'userId'> = {
   epoch: 0,
@@ -35,6 +37,16 @@ const user: UserAccess = {
   banned: false,
   document: partial({}),
 };
+
+/** The first two keys are of `project`, and each other one is of another project with the same payer. */
+function projectOf(digest: string) {
+  const index = apiKeys.findIndex((key) => key.digest === digest);
+  return index < 2 ? project : { ...project, id: `0196a000-0000-7000-8000-0000000001${index + 10}` };
+}
+
+function digestOf(key: string): string {
+  return apiKeys.find((one) => one.key === key)?.digest ?? '';
+}
 
 interface Working {
   readonly actor: string;
@@ -67,8 +79,8 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
       }),
     apiKey: (digest) => {
       arrived += 1;
-      const key = { keyId: digest, issuedBy: 'issuer', project, scopes: ['storage:read'] };
-      return Promise.resolve({ ...key, expiresAt: later });
+      const key = { keyId: digest, issuedBy: 'issuer', scopes: ['storage:read'] };
+      return Promise.resolve({ ...key, project: projectOf(digest), expiresAt: later });
     },
   };
   const http = await startTestHttp(t, {
@@ -137,7 +149,9 @@ async function given(t: ExecutionContext, options: Pick<HttpDeps, 'maxRequests' 
     get: (token: string, name = '') =>
       http.ask(`/work?name=${name}`, { headers: { authorization: `Bearer ${token}` } }),
     getByKey: (key = '', name = '') =>
-      http.ask(`/projects/${project.id}/work?name=${name}`, { headers: { 'x-api-key': key } }),
+      http.ask(`/projects/${projectOf(digestOf(key)).id}/work?name=${name}`, {
+        headers: { 'x-api-key': key },
+      }),
     names: () => working.map(({ name }) => name),
   };
 }
@@ -169,6 +183,24 @@ test('Keys of a project share its permits, and a key has half of them', async (t
   const others = Array.from({ length: 4 }, () => getByKey(second?.key));
   await eventually('4 work', () => working.length === 4);
   t.true((await answered([...answers, ...others])).every(({ status }) => status === 200));
+});
+
+test('Keys of all projects of a payer share its permits, so that they leave room for others', async (t) => {
+  const { get, getByKey, working, endAll, answered, arrived } = await given(t, { maxRequests: 40 });
+  const keys = apiKeys.slice(2).map(({ key }) => key);
+  for (const key of keys) {
+    const known = getByKey(key);
+    await eventually('one works', () => working.length === 1);
+    endAll();
+    t.is((await known).status, 200);
+  }
+  const before = arrived();
+  const answers = keys.flatMap((key) => [getByKey(key), getByKey(key)]);
+  await eventually('4 work', () => working.length >= 4 && arrived() >= before + 4);
+  const other = get('bob/1');
+  await eventually('the other user works', () => working.some(({ actor }) => actor === 'user:bob'));
+  t.is(working.length, 5);
+  t.is((await answered([other, ...answers]))[0]?.status, 200);
 });
 
 /** Makes an admission of 40: 4 of an owner run, 2 of them writes, and 4 permits are kept. */

@@ -220,6 +220,6 @@ export function exampleProject(members: Readonly<Record<string, Role>>): Project
     entitlements: { allow_s3: true },
     defaultStorageId: null,
     roleOf: (userId) => members[userId] ?? null,
-    document: partial({}),
+    document: partial({ body: partial({ billed_to: 'payer' }) }),
   };
 }

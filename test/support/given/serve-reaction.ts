@@ -28,6 +28,16 @@ export async function serveReaction(
   return served;
 }
 
+/** Returns the accounts for which the effects of a reaction count, in the order of its events. */
+export async function accountsOf(
+  reaction: AnyReaction,
+  { eventStore }: { readonly eventStore: Pick<EventStore, 'readAll'> },
+): Promise<readonly (string | undefined)[]> {
+  const { events } = await eventStore.readAll({ after: null, limit: 10_000 });
+  const followed = events.map((stored) => eventFor(reaction, stored)).filter((event) => event !== null);
+  return Promise.all(followed.map(async (event) => reaction.account?.(event)));
+}
+
 function isInTime(reaction: AnyReaction, stored: LogEvent, now: Date): boolean {
   const event = eventFor(reaction, stored);
   return event !== null && now < (reaction.deadline?.(event) ?? new Date(Infinity));

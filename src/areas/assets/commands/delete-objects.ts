@@ -5,7 +5,7 @@ import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
 import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
-import type { OpenedStorage } from '../../storages/commands/open-storage.js';
+import { accountOfStorage, type OpenedStorage } from '../../storages/commands/open-storage.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
@@ -125,6 +125,10 @@ export function makeDeleteAssetObjects(
     hasTimers: true,
     // A silent bucket keeps a slot for 5 s.
     atOnceMax: 32,
+    account: async (event) => {
+      const pending = await pendingOf(streamIdOf(event));
+      return pending === null ? event.stream : accountOfStorage(handler, pending.storage_id);
+    },
     isDue: async (id, event) => {
       if (event.type === 'AssetDeletionPutOff') {
         const notBefore = new Date(event.data.delete_at);

@@ -22,6 +22,7 @@ export function makeOpenStorage(
   deps: Pick<ProjectDeps, 'handler' | 'sealer'> & { readonly makeUrls: MakeStorageUrls },
 ) {
   const { handler, sealer, makeUrls } = deps;
+  const accountOf = (projectId: string) => accountOfProject(handler, projectId);
   // It goes with the state, which the bounded cache of folded streams keeps. The signers take about as much as the state.
   const kept = new WeakMap<ExistingStorage, OpenedStorage>();
   return {
@@ -65,14 +66,8 @@ export function makeOpenStorage(
     const [id = '', secret = ''] = opened.values();
     const { cdn_domain: cdnDomain } = configuration;
     const address = { ...bucketAddress(configuration), cdnDomain, mode: delivery, cdnToken };
-    const urls = { ...makeUrls(address, { id, secret }), account: () => payerOf(projectId) };
+    const urls = { ...makeUrls(address, { id, secret }), account: () => accountOf(projectId) };
     return { storage, urls };
-  }
-
-  /** Look-ups count for the payer: one person may have many projects. A project that is gone counts by itself. */
-  async function payerOf(projectId: string): Promise<string> {
-    const { state } = await handler.load(projectAggregate, projectId, 'remembered');
-    return state.status === 'existing' ? state.billed_to : projectId;
   }
 
   async function openToken(
@@ -104,3 +99,17 @@ export function makeOpenStorage(
     return opened;
   }
 }
+
+/** Look-ups and effects count for the payer: one person may have many projects. A project that is gone counts by itself. */
+async function accountOfProject(handler: Loads, projectId: string): Promise<string> {
+  const { state } = await handler.load(projectAggregate, projectId, 'remembered');
+  return state.status === 'existing' ? state.billed_to : projectId;
+}
+
+/** Returns the account that the calls to the bucket of a storage count for; of an unknown one its id. */
+export async function accountOfStorage(handler: Loads, storageId: string): Promise<string> {
+  const { state } = await handler.load(storageAggregate, storageId);
+  return state.status === 'absent' ? storageId : accountOfProject(handler, state.projectId);
+}
+
+type Loads = Pick<ProjectDeps['handler'], 'load'>;

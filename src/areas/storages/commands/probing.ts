@@ -6,6 +6,7 @@ import type { StorageDeps } from '../deps.js';
 import type { StorageEvent } from '../domain/storage/events.js';
 import { storageAggregate } from '../domain/storage/storage.js';
 import { type TestResult, testLeaseMs, testTimeMs } from '../domain/delivery/test-failure.js';
+import { accountOfStorage } from './open-storage.js';
 import { on } from '../../../event-sourcing/effects/reaction.js';
 
 type StorageTestStarted = Extract<StorageEvent, { type: 'StorageTestStarted' }>;
@@ -47,6 +48,8 @@ export function makeProbeStorage(
         return { failure: { code: 'test_broken', hint: null }, warnings: [] };
       }
     },
+    /** Returns the account that pays for the storage. */
+    accountOf: (storageId: string) => accountOfStorage(handler, storageId),
     /** Records the result; a repetition changes nothing. */
     finish: async ({ storageId, testId }: StorageTestRef, result: TestResult, context: CommandContext) => {
       await handler.handle(storageAggregate.at(storageId), { type: 'FinishTest', testId, result }, context);
@@ -80,8 +83,11 @@ export function makeProbeStorages(
   });
   return on(storageAggregate, ['StorageTestStarted'], {
     name: 'probe-storages',
-    // A silent endpoint keeps a slot for 5 s. With few slots the tests of other storages would time out in the queue.
+    // A slow endpoint keeps a slot for 18 s. With few slots the tests of other storages would time out in the queue.
     atOnceMax: 64,
+    // Beyond a minute a test fails, so one with a timer does not run.
+    hasTimers: true,
+    account: (event) => probeStorage.accountOf(streamIdOf(event)),
     isDue: (_, event) => probeStorage.isRunning(refOf(event)),
     // A test that a crash or a pause delayed this long fails and does not run: its owner has waited long enough.
     perform: async (event, signal) =>

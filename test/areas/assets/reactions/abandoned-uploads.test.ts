@@ -6,8 +6,9 @@ import { type AnyReaction, eventFor } from '../../../../src/event-sourcing/effec
 import type { MultipartFailureReply } from '../../../../src/areas/storages/bucket/objects/multipart.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext } from '../../../support/given/given-share.js';
+import { userId } from '../../../support/examples/ids.js';
 import { givenStores } from '../../../support/given/given-stores.js';
-import { serveReaction } from '../../../support/given/serve-reaction.js';
+import { accountsOf, serveReaction } from '../../../support/given/serve-reaction.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -120,4 +121,9 @@ test('An upload that the bucket forgot counts as aborted, and a disabled storage
   await serve();
   t.is(bucket.aborted.length, 1);
   t.is(await open(), null);
+});
+
+test('The abort of an upload counts for the payer of the project', async (t) => {
+  const { stores, reaction } = await given();
+  t.deepEqual(await accountsOf(reaction, stores), [userId]);
 });

@@ -6,8 +6,9 @@ import type { AnyReaction } from '../../../../src/event-sourcing/effects/reactio
 import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/call-bucket.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
+import { userId } from '../../../support/examples/ids.js';
 import { givenStores } from '../../../support/given/given-stores.js';
-import { serveReaction } from '../../../support/given/serve-reaction.js';
+import { accountsOf, serveReaction } from '../../../support/given/serve-reaction.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -78,6 +79,7 @@ async function given() {
       const { state } = await handler.load(assetAggregate, assetId);
       return state.status === 'removed' ? state.deletion : null;
     },
+    accounts: () => accountsOf(reaction, { eventStore }),
     serve: () => serveReaction(reaction, { eventStore }),
   };
 }
@@ -201,4 +203,10 @@ test('A storage that leads elsewhere ends the deletion, and a disabled one waits
   await serve();
   t.is(bucket.asked.length, 2);
   t.is(await pending(), null);
+});
+
+test('A deletion counts for the payer of the project', async (t) => {
+  const { remove, accounts } = await given();
+  await remove();
+  t.deepEqual(await accounts(), [userId]);
 });

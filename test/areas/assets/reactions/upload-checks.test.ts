@@ -10,7 +10,7 @@ import { appendEvents } from '../../../support/given/append-events.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { addAsset, givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
-import { serveReaction } from '../../../support/given/serve-reaction.js';
+import { accountsOf, serveReaction } from '../../../support/given/serve-reaction.js';
 
 const minute = 60_000;
 const file: HeadAnswer = {
@@ -54,6 +54,7 @@ async function given() {
     issue: (assetId = place.assetId) =>
       commands.issueUploadUrl({ ...place, assetId, rendition: undefined }, nextContext(stores)),
     stateOf: async (assetId = place.assetId) => (await handler.load(assetAggregate, assetId)).state,
+    accounts: () => accountsOf(reaction, { eventStore }),
     /** Serves the checks whose deadline has not passed. @returns the number of served checks */
     serve: () => serveReaction(reaction, { eventStore }, { now: clock.now() }),
   };
@@ -178,4 +179,10 @@ test('A check of a removed asset, of a rendition, and of an old log asks no buck
   clock.advance(2 * minute);
   t.is(await serve(), 0);
   t.is(bucket.asked, 0);
+});
+
+test('The check of an upload counts for the payer of the project', async (t) => {
+  const { issue, accounts } = await given();
+  await issue();
+  t.deepEqual(await accounts(), [userId]);
 });

@@ -17,7 +17,7 @@ import { userId } from '../../../support/examples/ids.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { nextContext } from '../../../support/given/given-share.js';
 import { givenStores } from '../../../support/given/given-stores.js';
-import { serveReaction } from '../../../support/given/serve-reaction.js';
+import { accountsOf, serveReaction } from '../../../support/given/serve-reaction.js';
 
 const projectId = '019b7d00-0000-7000-8000-0000000000d1';
 const first = { access_key: 'the first key', secret_key: 'the first secret' };
@@ -261,4 +261,10 @@ test('A storage that is no longer active becomes no default, nor does one of a d
   const away = { load: () => Promise.reject(new StoreUnavailable('away')) };
   const unknown = makeChooseFirstDefault({ handler: { ...stores.handler, ...away } });
   await t.throwsAsync(() => unknown.isWanted(again), { instanceOf: StoreUnavailable });
+});
+
+test('A storage test counts for the payer of the project', async (t) => {
+  const { stores, bind, test: start, probing } = await given();
+  await start(await bind());
+  t.deepEqual(await accountsOf(probing, stores), [userId]);
 });

@@ -13,6 +13,7 @@ import type { AssetEvent } from '../../domain/asset/events.js';
 import { streamIdOf } from '../../../../event-sourcing/ports/domain-event.js';
 import type { ReactionEvent } from '../../../../event-sourcing/effects/reaction.js';
 import { isRejection } from '../../../shared/rejections.js';
+import { accountOfStorage } from '../../../storages/commands/open-storage.js';
 import { on } from '../../../../event-sourcing/effects/reaction.js';
 
 interface Answered extends AssetAddress {
@@ -92,6 +93,10 @@ export function makeCheckUploads(
     hasTimers: true,
     // A silent bucket keeps a slot for 5 s.
     atOnceMax: 32,
+    account: async (event) => {
+      const { state } = await handler.load(assetAggregate, streamIdOf(event));
+      return state.status === 'existing' ? accountOfStorage(handler, state.storage_id) : event.stream;
+    },
     deadline: ({ data }) => new Date(Date.parse(data.check_at) + lateMsMax),
     isDue: async (id, event) => {
       const dueAt = new Date(event.data.check_at);

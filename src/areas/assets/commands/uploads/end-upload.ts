@@ -19,7 +19,7 @@ import {
 import { type AssetRejection, rejectAsset } from '../../domain/asset/rejections.js';
 import type { HeadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { ListedPart, MultipartFailure } from '../../../storages/bucket/objects/multipart.js';
-import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
+import { accountOfStorage, type OpenedStorage } from '../../../storages/commands/open-storage.js';
 import type { AskBucket, OpenAssetStorage } from '../add-asset.js';
 import { makeRecordAnswer, seenBy } from './confirm-upload.js';
 import { type UploadAddress, rejectFailure, targetOf } from './start-upload.js';
@@ -174,6 +174,11 @@ export function makeAbortUploads(
     name: 'abort-uploads',
     hasTimers: true,
     atOnceMax: 32,
+    account: async (event) => {
+      const { state } = await handler.load(assetAggregate, streamIdOf(event));
+      const open = openMultipart(state);
+      return open === null ? event.stream : accountOfStorage(handler, open.storage_id);
+    },
     isDue: async (id, event) => {
       const dueAt = new Date(event.data.abort_at);
       if (clock.now() < dueAt) return { notBefore: dueAt };
