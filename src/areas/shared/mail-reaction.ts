@@ -13,7 +13,7 @@ import {
 } from '../../event-sourcing/effects/reaction.js';
 import { erased } from '../../keys/sealing/sealer.js';
 import { inTraceOf } from '../../kit/trace.js';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, isRecent } from '../../kit/time/clock.js';
 import type { MailOutbox } from '../../mail/mail-outbox.js';
 import type { MailContent } from '../../mail/mailer.js';
 
@@ -52,7 +52,7 @@ export function makeMailReaction<Event extends DomainEvent, const Type extends E
     open: async ({ id, event: reference, since }) => {
       const stored = reference === null ? null : await readReferenced(eventStore, id, reference);
       // A restored log lacks it for ever. A log with leaders may lack it for a moment, and the next attempt finds it.
-      if (stored === null && Math.abs(clock.now().getTime() - since.getTime()) < shortMs)
+      if (stored === null && isRecent(since, shortMs, clock.now()))
         throw new StoreUnavailable('the log lacks the event of a mail');
       // `types` names the events of `Mailed`.
       const event = stored === null ? null : (eventFor(followed, stored) as Mailed | null);

@@ -1,3 +1,4 @@
+import { isRecent } from '../../kit/time/clock.js';
 import type { KeyTimes, RingName } from './key-file-format.js';
 import { pepperAdvice } from './keyring.js';
 
@@ -95,8 +96,8 @@ function whyNotRetireAudit(times: KeyTimes, others: readonly KeyTimes[], now: Da
 
 /** Returns whether another process, or a late write, may still use a demoted key. */
 export function mayStillBeUsed(times: KeyTimes, now: Date): boolean {
-  // A time that is further ahead is of a clock that was set back since.
-  return times.demoted_at !== undefined && Math.abs(secondsBetween(times.demoted_at, now)) < lateSeconds;
+  const { demoted_at: at } = times;
+  return at !== undefined && isRecent(new Date(at), lateSeconds * 1_000, now);
 }
 
 /** Says what comes after a key was added, as part of a sentence. */

@@ -25,3 +25,8 @@ export function backoff(
 ): number {
   return random() * Math.min(cap, first * 2 ** Math.min(attempt, 30));
 }
+
+/** Returns whether a time is less than `ms` ago. One that is further ahead was noted by a clock that was set back since: it is not recent. */
+export function isRecent(at: Date | number, ms: number, now: Date | number): boolean {
+  return Math.abs(Number(now) - Number(at)) < ms;
+}

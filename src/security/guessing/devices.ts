@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../kit/time/clock.js';
+import { type Clock, isRecent } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../event-sourcing/ports/state-store.js';
 import { changeRecord } from '../../event-sourcing/ports/change-record.js';
@@ -89,7 +89,7 @@ export function makeDevices(deps: {
           const before = devices.find((one) => one.id === id);
           const next = { id, epoch: of.epoch, at: nowMs, came_back: cameBack || before?.came_back === true };
           const isSame = before?.epoch === next.epoch && before.came_back === next.came_back;
-          if (isSame && isWithin(renewAfterMs, before.at, nowMs)) return null;
+          if (isSame && isRecent(before.at, renewAfterMs, nowMs)) return null;
           const others = devices.filter((one) => one !== before).toSorted(lastToGo);
           return [next, ...others.slice(0, devicesMax - 1)];
         }),
@@ -114,7 +114,7 @@ export function makeDevices(deps: {
       reported(
         change(
           { userId, epoch: 0 },
-          (devices, nowMs, at) => (at !== null && isWithin(noteAfterMs, at, nowMs) ? null : devices),
+          (devices, nowMs, at) => (at !== null && isRecent(at, noteAfterMs, nowMs) ? null : devices),
           'now',
         ),
       ),
@@ -127,11 +127,6 @@ export function makeDevices(deps: {
     /** Forgets all devices and that time. @throws StoreUnavailable */
     forget: (userId: string): Promise<void> => change({ userId, epoch: 0 }, () => [], 'forget'),
   };
-}
-
-/** A time that is further ahead is of a clock that was set back since, and is written again. */
-function isWithin(ms: number, at: number, nowMs: number): boolean {
-  return Math.abs(nowMs - at) < ms;
 }
 
 function lastToGo(one: Device, other: Device): number {

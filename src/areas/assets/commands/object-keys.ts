@@ -1,3 +1,4 @@
+import { isRecent } from '../../../kit/time/clock.js';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Overloaded } from '../../../kit/semaphore.js';
@@ -107,8 +108,7 @@ export function makeObjectKeys({ stateStore, handler, assets, clock }: AssetDeps
     commandId: string,
   ) {
     const { state } = await handler.load(assetAggregate, holder);
-    // A time that is further ahead than that was written while a clock was ahead.
-    const isYoung = record !== null && Math.abs(clock.now().getTime() - Date.parse(record.at)) < claimMs;
+    const isYoung = record !== null && isRecent(Date.parse(record.at), claimMs, clock.now());
     const isClaimed = isYoung && record.asset_id === holder;
     const held = holdOn(state, place, isClaimed ? record.command_id : null);
     if (held === null || (held === 'deletes' && commandId === deletionClaim)) return;

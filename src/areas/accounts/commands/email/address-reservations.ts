@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import type { UserRejection } from '../../domain/user/rejections.js';
 import { type EmailRejection, type EmailState, emailAggregate } from '../../domain/email/email.js';
 import type { AccountDeps } from '../../deps.js';
@@ -99,12 +100,9 @@ export function makeAddressReservations({ handler, clock }: Pick<AccountDeps, 'h
       case 'abandoned':
       case 'erased':
         return 'replaceable';
-      case 'absent': {
+      case 'absent':
         // A clock ahead of the store's abandons a registration early. It cannot give the address to two users.
-        const ageMs = clock.now().getTime() - reservation.reservedAt.getTime();
-        // One that is further ahead is of a clock that was set back since.
-        return Math.abs(ageMs) < takeOverAfterMs ? 'counts' : 'overdue';
-      }
+        return isRecent(reservation.reservedAt, takeOverAfterMs, clock.now()) ? 'counts' : 'overdue';
     }
   }
 

@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import type { Evolving } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { SecurityNoticeKind } from '../../../../validation/fields.js';
@@ -70,14 +71,12 @@ export function noticesAfter(before: Noticed, event: Evolving<UserEvent>): Secur
   const isFactor = event.type === 'TotpConfirmed' || event.type === 'PasskeyRegistered';
   const factorAddedAt = isFactor ? event.revision : before.notices.factorAddedAt;
   const at = event.recordedAt;
-  const ageMs = (notice: SecurityNotice): number => at.getTime() - notice.at.getTime();
   const recent = before.notices.recent.filter(
-    (notice) => ageMs(notice) < securityNoticeLifetimeMs(notice.kind),
+    (notice) => at.getTime() - notice.at.getTime() < securityNoticeLifetimeMs(notice.kind),
   );
   const kind = securityNoticeKinds[event.type];
   const periodMs = before.email_verified ? ofOneKindMs : ofOneKindUnprovedMs;
-  // One that is further ahead is of a clock that was set back since.
-  const ofOneKind = recent.filter((notice) => notice.kind === kind && Math.abs(ageMs(notice)) < periodMs);
+  const ofOneKind = recent.filter((notice) => notice.kind === kind && isRecent(notice.at, periodMs, at));
   // Each change of address needs another mailbox, so `nextEmailChangeAt` bounds these notices.
   const isOverLimit = kind !== 'email_changed' && ofOneKind.length >= ofOneKindMax;
   if (!isNews(event, before) || isOverLimit) return { recent, factorAddedAt };

@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import { decideBy, defineAggregate, narrowed } from '../../../../event-sourcing/deciding/command-handler.js';
 import type { Sealed } from '../../../../event-sourcing/ports/domain-event.js';
 import type { GrantSource, MailOutcome } from '../../../../validation/fields.js';
@@ -146,7 +147,7 @@ const decide = decideBy<UserCommand, UserState, UserEvent>({
     if (state.status !== 'registered') return [];
     const { guessedAt } = state;
     // One that is further ahead is of a clock that was set back since.
-    if (guessedAt !== null && Math.abs(now.getTime() - guessedAt.getTime()) < guessedEveryMs) return [];
+    if (guessedAt !== null && isRecent(guessedAt, guessedEveryMs, now)) return [];
     return [{ type: 'GuessingLimitReached', data: { secret } }];
   },
   Erase: (_, state) => {

@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import { z } from 'zod';
 import type { PaymentProviderName } from '../../domain/payment.js';
 import { untilDueMs } from '../../../../event-sourcing/effects/outbox.js';
@@ -85,7 +86,7 @@ export function makeReconcileDaily(
         const due = new Date(now.getTime() + claimMs).toISOString();
         // A run that cannot end within a day gives way to the next one, or no later order would ever be asked for.
         const underWay = found?.value.to ?? null;
-        const goesOn = underWay !== null && Math.abs(now.getTime() - Date.parse(underWay)) < dayMs;
+        const goesOn = underWay !== null && isRecent(Date.parse(underWay), dayMs, now);
         const record: RunRecord = goesOn
           ? { due, to: underWay, after: found?.value.after ?? null }
           : { due, to: now.toISOString(), after: null };

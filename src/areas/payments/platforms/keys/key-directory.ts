@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import { codeOf } from '../../../../kit/errors.js';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,8 +34,7 @@ export function makeKeyDirectory<Keys>(deps: {
   let keys = parse(readAll(path));
   let checkedAt = Number.NEGATIVE_INFINITY;
   return (now) => {
-    // The absolute difference: after the clock is set back, the checks must go on.
-    if (Math.abs(now.getTime() - checkedAt) < checkEveryMs) return keys;
+    if (isRecent(checkedAt, checkEveryMs, now)) return keys;
     checkedAt = now.getTime();
     try {
       const current = stateOf(path);

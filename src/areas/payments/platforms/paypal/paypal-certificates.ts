@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import type { KeyObject } from 'node:crypto';
 import Bottleneck from 'bottleneck';
 import { makeLru } from '../../../../kit/lru.js';
@@ -92,7 +93,7 @@ export function makeFetchedCertificates(deps: {
     const cached = known.get(url);
     if (cached !== undefined && isRecent(cached.fetchedAt, keptMs, now))
       return Promise.resolve(judge(cached, now));
-    if (isRecent(unknownSince.get(url), notKeptMs, now)) return Promise.resolve(unknown);
+    if (isRecent(unknownSince.get(url) ?? -Infinity, notKeptMs, now)) return Promise.resolve(unknown);
     const running = underWay.get(url) ?? fetchOnce(url, now);
     underWay.set(url, running);
     return running;
@@ -144,8 +145,4 @@ function judge({ certificate }: Known, now: Date): FoundCertificates {
 
 function unavailable(reason: string): FoundCertificates {
   return { kind: 'unavailable', problem: `a certificate of PayPal’s cannot be fetched: ${reason}` };
-}
-
-function isRecent(since: number | undefined, forMs: number, now: Date): boolean {
-  return since !== undefined && Math.abs(now.getTime() - since) < forMs;
 }

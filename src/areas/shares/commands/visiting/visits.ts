@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import type { ShareDeps } from '../../deps.js';
 import { assetAggregate } from '../../../assets/domain/asset/asset.js';
 import type { AssetDescription } from '../../../assets/domain/asset/events.js';
@@ -48,8 +49,7 @@ export function makeAccesses({ handler, clock }: ShareDeps) {
       isDue: async (_, { data, recordedAt }) => {
         const { state } = await handler.load(shareAccessAggregate, data.access_id);
         if (state.recorded) return 'no';
-        // One that is further ahead was counted while a clock was ahead.
-        return Math.abs(clock.now().getTime() - recordedAt.getTime()) < requestMs ? 'not-yet' : 'yes';
+        return isRecent(recordedAt, requestMs, clock.now()) ? 'not-yet' : 'yes';
       },
       run: async (share_id, context, { data }) => {
         const { state } = await handler.load(shareAggregate, share_id);

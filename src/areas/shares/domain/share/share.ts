@@ -1,3 +1,4 @@
+import { isRecent } from '../../../../kit/time/clock.js';
 import {
   decideBy,
   defineAggregate,
@@ -113,9 +114,9 @@ const decide = decideBy<ShareCommand, ShareState, ShareEvent>({
   },
 });
 
-/** Returns whether the time since the last report has passed. One that is further ahead is of a clock that was set back since. */
+/** Returns whether the time since the last report has passed. */
 export function mayReportAgain(last: Date | null, ms: number, now: Date): boolean {
-  return last === null || Math.abs(now.getTime() - last.getTime()) >= ms;
+  return last === null || !isRecent(last, ms, now);
 }
 
 function change(
