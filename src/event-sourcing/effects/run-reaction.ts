@@ -46,12 +46,12 @@ export interface ReactionProgress {
 
 /** Events that the reaction may take after its checkpoint. */
 export const aheadMax = 1_000;
-/** With accounts so many times more, of which as many may be open: the first one may wait for the permits of its account. */
+/** With accounts it takes ten times as many, because the first one may wait for its account. At most `aheadMax` are unsettled. */
 const aheadOfAccounts = 10;
 /** More events than these are no exception: the reaction stops instead. One stream may hold some hundred. */
 export const quarantinedMax = 1_000;
 const atOnceDefault = 8;
-/** Events of one account that wait in memory for its permits. */
+/** Events of one account that wait in memory for a permit. */
 const waitingMax = 100;
 /** The time in which running turns may finish when the process ends. */
 const graceMs = 5_000;

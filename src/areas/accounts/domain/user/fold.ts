@@ -83,7 +83,7 @@ export type UserState =
       readonly email_digest: string;
       /** Digests of the former addresses that were still reserved. */
       readonly formerDigests: readonly string[];
-      /** Digests of those of these addresses that the account had proved. */
+      /** Digests of the present address and the former ones that the account had proved. */
       readonly provedDigests: readonly string[];
       /** The store's recorded time. */
       readonly erasedAt: Date;
