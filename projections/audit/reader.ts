@@ -5,6 +5,7 @@ import type {
   Moment,
 } from '../../src/areas/audit/history/history.js';
 import type { ProjectOf } from '../../src/areas/audit/history/project-of.js';
+import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../src/event-sourcing/ports/event-store.js';
 import { elementsOfRecord, type Pace, processPace } from '../../src/kit/read-in-turns.js';
 import type { Projection } from '../../src/event-sourcing/views/projection.js';
@@ -98,7 +99,8 @@ export function makeAuditReader(deps: {
     for (let next = 0n; next <= revision;) {
       const limit = Math.min(streamPage, Number(revision - next) + 1);
       const page = await eventStore.read(stream, { from: next, limit });
-      if (page.length === 0) break;
+      // A deposed leader of the log may lack some for a moment. The reply would show an older state as that of the revision.
+      if (page.length < limit) throw new StoreUnavailable('the log does not return all events of a stream');
       for (const event of page) {
         const turn = pace.spend({ bytes: 0, elements: elementsOfRecord });
         if (turn !== undefined) await turn;

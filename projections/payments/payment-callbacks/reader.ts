@@ -68,13 +68,12 @@ export function makePaymentCallbackReader(deps: {
       const [value = '', id = ''] = (after ?? '').split(/[/@]/);
       const from = after === undefined ? {} : { after: { value, id } };
       const documents = await transactions.findInOrder({ orderBy: 'unmatched_since', ...from, limit });
-      return documents.flatMap(({ id: stream, body }) => {
-        const pending = body.reports.flatMap((report) => {
-          const reason = whyPending(body, report);
-          return reason === null ? [] : [{ ...reportedOf(stream, report), reason }];
-        });
-        return pending.slice(0, 1);
-      });
+      return documents.flatMap((found) => pendingIn(found).slice(0, 1));
+    },
+    /** Lists the pending reports of the stream of a report, oldest first. */
+    pendingWith: async (name: string) => {
+      const found = await transactions.get(name.split('@')[0] ?? '');
+      return found === null ? [] : pendingIn(found);
     },
     /** Returns a report; null if there is none of this name. */
     find: async (name: string) => {
@@ -131,6 +130,13 @@ function dispositionOf(
   if (order === undefined) return decision?.action === 'dismiss' || names.length === 0 ? 'ignored' : null;
   const known = names.map((name) => knownAs(order.seen, name));
   return (['mismatch', 'applied'] as const).find((one) => known.includes(one)) ?? 'already_applied';
+}
+
+function pendingIn({ id: stream, body }: ViewDocument<TransactionDocument>): readonly UnmatchedResource[] {
+  return body.reports.flatMap((report) => {
+    const reason = whyPending(body, report);
+    return reason === null ? [] : [{ ...reportedOf(stream, report), reason }];
+  });
 }
 
 /** Shows what the platform reported. The names of payments and of events stay internal. */

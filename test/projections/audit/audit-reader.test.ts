@@ -5,6 +5,8 @@ import { wordsOf } from '../../../projections/audit/words.js';
 import { projections } from '../../../projections/index.js';
 import { makePace } from '../../../src/kit/read-in-turns.js';
 import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
+import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
+import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import { makeAuditEvent } from '../../support/audit/audit-scene.js';
 import { makeEveryEvent } from '../../support/audit/every-event-log.js';
 import { givenHistory } from '../../support/audit/history-scene.js';
@@ -70,6 +72,21 @@ test('A long audit stream is folded with yields to other work', async (t) => {
   );
   t.is(found?.revision, 600);
   t.true(yields >= 12, `${yields} yields`);
+});
+
+test('A stream as of an event is unavailable while the log lacks some of the events before it', async (t) => {
+  // Given a stream of 601 events, and a deposed leader of the log that has 550 of them
+  const scene = await givenHistory(17, 601, async (eventStore, random) => {
+    const events = Array.from({ length: 601 }, (_, n) => makeAuditEvent(random, n));
+    await eventStore.append('asset-long', 'no-stream', events);
+  });
+  const eventStore: Pick<EventStore, 'read'> = {
+    read: async (...call) => (await scene.eventStore.read(...call)).filter(({ revision }) => revision < 550n),
+  };
+  const reader = makeAuditReader({ ...scene, eventStore, views: [] });
+  // When an auditor asks for a later state, then the reply does not show an earlier one in its place
+  await t.throwsAsync(reader.streamAsOf('asset-long', { index: 600 }, 601), { instanceOf: StoreUnavailable });
+  t.is((await reader.streamAsOf('asset-long', { index: 549 }, 601))?.revision, 549);
 });
 
 test('A stream without views is found with its revision, and an unknown one is not', async (t) => {

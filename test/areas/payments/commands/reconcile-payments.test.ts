@@ -10,7 +10,11 @@ import { checkoutAggregate } from '../../../../src/areas/payments/domain/checkou
 import { orderNumber } from '../../../../src/areas/payments/domain/payment.js';
 import { orderAggregate } from '../../../../src/areas/payments/domain/order/order.js';
 import { PlatformError } from '../../../../src/areas/payments/domain/platform-error.js';
-import type { PaymentMaker, QueriedPayment } from '../../../../src/areas/payments/platforms/payment-maker.js';
+import type {
+  PaymentMaker,
+  QueriedPayment,
+  ReportList,
+} from '../../../../src/areas/payments/platforms/payment-maker.js';
 import { digest } from '../../../support/examples/ids.js';
 import { sealedExample } from '../../../support/examples/sealed.js';
 import { partial } from '../../../support/fakes/partial.js';
@@ -257,6 +261,32 @@ async function givenDaily(
   });
   return { clock, asked, look: () => reconcileDaily(context) };
 }
+
+test('A list whose page leads to itself fails, and does not look like a list that goes on', async (t) => {
+  // Given a platform whose page names itself as the next one
+  const { handler } = await givenStores();
+  const pages: (string | null)[] = [];
+  const accepted: string[] = [];
+  const asks: ReportList = {
+    listReports: (_period, after) => {
+      pages.push(after);
+      const report = { key: `of page ${pages.length}`, isOurs: true, notifications: [], digest: '' };
+      return Promise.resolve({ reports: [report], next: 'page 2' });
+    },
+  };
+  const { reconcilePayments } = makeReconciling({
+    ...{ handler, clock: settableClock(time), onFailure: () => undefined },
+    acceptNews: (_provider, { key }) => Promise.resolve(accepted.push(key) > 0),
+    paymentMakers: new Map([['paypal', { makePayment: unused, asks }]]),
+    orders: partial({}),
+  });
+  // When the service asks for the list
+  const outcome = await outcomeOf(reconcilePayments({ provider: 'paypal', ...period }, context()));
+  // Then it fails after the second page, whose reports it takes
+  t.is(outcome, 'platform_unavailable');
+  t.deepEqual(pages, [null, 'page 2']);
+  t.deepEqual(accepted, ['of page 1', 'of page 2']);
+});
 
 test('A daily run goes on where its last call ended, and gives way to a new one after a day', async (t) => {
   // given a platform whose runs never end

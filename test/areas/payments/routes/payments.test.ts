@@ -349,6 +349,12 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
     t.is((await dismiss({ ...ask, ...bad })).status, 400, JSON.stringify(bad));
   }
   t.is((await list('unmatched', '?limit=200')).items.length, 104);
+  // And one of them was refunded, which further callbacks of the same transaction say
+  for (const status of ['pending', 'succeeded'] as const)
+    await send({
+      ...{ number: 'NOT-OURS', transaction: 't1' },
+      fact: { kind: 'refund', refund_id: 'r1', status, amount: 999, currency: 'USD' },
+    });
   // When one of them is applied to an order meanwhile
   const [taken = ''] = otherShops;
   await resolve(taken, { action: 'apply', order_id: orderId, note });
@@ -362,7 +368,7 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
     [dismissed, after] = [dismissed + reply.dismissed, reply.next];
     calls += 1;
   } while (after !== null);
-  t.is(dismissed, 102);
+  t.is(dismissed, 104);
   t.is(calls, 2);
   t.deepEqual(pluck((await list('unmatched')).items, 'id'), [unreadable]);
   t.deepEqual((await dismiss(ask)).json, { dismissed: 0, next: null });
@@ -375,7 +381,10 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
   const { clock } = stores;
   const behind = makeDismissing({
     ...{ resolvePayment, clock },
-    paymentCallbacks: partial({ unmatched: () => Promise.resolve([listed]) }),
+    paymentCallbacks: partial({
+      unmatched: () => Promise.resolve([listed]),
+      pendingWith: () => Promise.resolve([listed]),
+    }),
   });
   const asked = { ...late, note: 'another note', after: null };
   const none = await behind.dismissUnmatched(asked, givenContext(7_100, before, 'operator'));
@@ -389,6 +398,7 @@ test('Callbacks of other shops are dismissed many at a time, by reason, platform
     },
     paymentCallbacks: partial({
       unmatched: () => Promise.resolve([1, 2, 3, 4].map((n) => ({ ...listed, id: `${taken}.${n}` }))),
+      pendingWith: (id) => Promise.resolve([{ ...listed, id }]),
     }),
   });
   const ended = await slow.dismissUnmatched(asked, givenContext(7_101, before, 'operator'));

@@ -11,6 +11,7 @@ import { orderAggregate } from '../../domain/order/order.js';
 import { transactionKey } from '../../domain/order/review.js';
 import type { OrderQueries, QueriedPayment, ReportList } from '../../platforms/payment-maker.js';
 import type { AcceptNews } from './news.js';
+import { unreadableReply } from '../../platforms/calls/platform-calls.js';
 import { askPlatform } from '../platforms.js';
 
 /** Orders that were placed, or reports that the platform made, from `from` on and before `to`. */
@@ -101,10 +102,11 @@ export function makeReconciling(
     context: CommandContext,
   ): Promise<Reconciled> {
     const isOver = makeIsOver();
+    const question = { provider, work: 'list what it reported' };
     let [asked, reported, cursor] = [0, 0, after];
     for (let page = 0; page < pagesMax; page += 1) {
       const { reports, next } = await askPlatform(
-        { provider, work: 'list what it reported' },
+        question,
         () => asks.listReports(period, cursor),
         onFailure,
       );
@@ -113,6 +115,8 @@ export function makeReconciling(
         asked += 1;
         if (await acceptNews(provider, report, stepContext(context, report.key))) reported += 1;
       }
+      // A page that leads to itself hides what follows, and would be read for a day.
+      if (next !== null && next === cursor) await askPlatform(question, unreadableReply, onFailure);
       cursor = next;
       if (cursor === null || isOver()) break;
     }

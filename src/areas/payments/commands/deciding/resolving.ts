@@ -158,7 +158,7 @@ export function makeDismissing(
 
   /**
    * Dismisses callbacks that lead to no order, as an operator would dismiss each. Otherwise callbacks of other shops that
-   * share the account with the platform stay unmatched for ever. A call reads `pageSize` callbacks, the oldest first, and
+   * share the account with the platform stay unmatched for ever. A call reads `pageSize` transactions, the oldest first, and
    * goes on for `goesOnMsMax`. It leaves a callback alone that has found its order or has another decision. The same call again
    * dismisses the rest. @throws CommandRejected invalid_request
    */
@@ -174,15 +174,20 @@ export function makeDismissing(
     for (const item of waiting) {
       if (clock.steadyMs() - beganMs > goesOnMsMax) break;
       passed += 1;
-      const isMeant =
-        item.reason === reason && (provider === undefined || item.provider === provider) && isEarly(item);
-      if (isMeant && (await dismiss(item.id))) dismissed += 1;
+      // The list shows the oldest report of a transaction alone. The others would take its place behind the call.
+      for (const report of isMeant(item) ? await paymentCallbacks.pendingWith(item.id) : [])
+        if (isMeant(report) && (await dismiss(report.id))) dismissed += 1;
     }
     return { dismissed, next: nextAfter(waiting[passed - 1], passed < waiting.length) };
 
     function nextAfter(last: (typeof waiting)[number] | undefined, isCut: boolean): string | null {
       const hasMore = isCut || waiting.length === pageSize;
       return last !== undefined && hasMore && isEarly(last) ? unmatchedPosition(last) : null;
+    }
+
+    function isMeant(item: (typeof waiting)[number]): boolean {
+      const isOfProvider = provider === undefined || item.provider === provider;
+      return item.reason === reason && isOfProvider && isEarly(item);
     }
 
     function isEarly({ received_at }: { readonly received_at: string }): boolean {
