@@ -255,6 +255,8 @@ function handleSignals(log: Log, end: (ending: Ending) => void): (services: Serv
     process.on(event, (error: unknown) => {
       log.logger.fatal({ event, error: sentenceOf(error) }, 'a defect');
       end({ code: 1, reason: `${event}; the log says more` });
+      // The defect of a start arrives here when `serve` has ended, and this listener keeps Node from setting the code.
+      process.exitCode = 1;
     });
   }
   return (services) => {

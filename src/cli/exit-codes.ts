@@ -36,13 +36,13 @@ export function isExplained(error: unknown): error is Error {
     error instanceof StoreUnavailable ||
     error instanceof StoreDamaged ||
     error instanceof UndecodableEvent ||
-    isFileFailure(error)
+    isOfSystem(error)
   );
 }
 
-/** The system names the path and what it refused, for example "EACCES: permission denied, mkdir '/backups'". */
-function isFileFailure(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && 'path' in error;
+/** The system names what it refused, and the path or address, for example "EACCES: permission denied, mkdir '/backups'". */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
 }
 
 /**

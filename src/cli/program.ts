@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { readConfig } from '../config/config.js';
+import { codeOf } from '../kit/errors.js';
 import { version } from '../version.js';
 import { addAuditCommands } from './commands/audit-commands.js';
 import { addCompletionCommand } from './commands/completion-command.js';
@@ -140,6 +141,12 @@ addCompletionCommand(program);
 
 /** Runs the command that the arguments of the process name, and sets the exit code. */
 export async function runCommand(): Promise<void> {
+  // Without listeners, a reader that is gone or a full disk would end the command by a stack.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+  // Each line of the log of a service fails again.
+  process.stdout.once('error', (error) => {
+    printError(new Error(`standard output cannot be written (${codeOf(error)})`));
+  });
   try {
     await program.parseAsync();
   } catch (error) {

@@ -10,6 +10,7 @@ import {
   milliseconds,
   origin,
   originList,
+  plainText,
   port,
   probeTarget,
   proxyList,
@@ -17,7 +18,7 @@ import {
   textList,
   wholeNumber,
 } from './fields.js';
-import { agentSecretProblems, keysFileProblems } from './parts/agent-secrets.js';
+import { agentSecretNames, agentSecretProblems, keysFileProblems } from './parts/agent-secrets.js';
 import { changesForDevelopment, drainSecondsOf } from './parts/development.js';
 import {
   ConfigProblem,
@@ -68,13 +69,20 @@ export const secretNames = [
 
 export type SecretName = (typeof secretNames)[number];
 
+/** Secrets whose files may be empty at the start. Without another one the service would use other stores, keys or no mails. */
+const mayBeEmpty: ReadonlySet<SecretName> = new Set([
+  ...agentSecretNames,
+  'WEBHOOK_URLS',
+  ...paymentSecretNames,
+]);
+
 /** The whole configuration, validated and complete. */
 export type Config = ReturnType<typeof readConfig>;
 
 const variables = z.object({
   HOST: host.default('127.0.0.1'),
   PORT: port.default(8080),
-  DATA_DIR: z.string().default('./data'),
+  DATA_DIR: plainText.default('./data'),
   EVENTSTOREDB_URL: z
     .string()
     .regex(
@@ -129,7 +137,7 @@ const variables = z.object({
   DRAIN_SECONDS: wholeNumber({ min: 0, max: 300 }).optional(),
   AUDIT_CHECKPOINT_DIR: absolutePath.optional(),
   AUDIT_WITNESSES: z.string().optional(),
-  NODE_ENV: z.string().optional(),
+  NODE_ENV: plainText.optional(),
   DEBUG: z.string().optional(),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], {
@@ -152,7 +160,12 @@ export function readConfig(environment: Environment = process.env) {
   );
   const secret = (name: SecretName): string | undefined => readSecret(set, name);
   const problems: string[] = [];
-  const secrets = new Map(secretNames.map((name) => [name, collect(problems, () => secret(name))]));
+  const atStart = (name: SecretName): string | undefined => {
+    const [text, file] = [secret(name), set[`${name}_FILE`]];
+    if (text !== undefined || file === undefined || mayBeEmpty.has(name)) return text;
+    throw new ConfigProblem(`${name}_FILE names ${file}, which is empty; fill it, or unset ${name}_FILE`);
+  };
+  const secrets = new Map(secretNames.map((name) => [name, collect(problems, () => atStart(name))]));
   // These two are settings, and also secrets because they may contain passwords.
   const [EVENTSTOREDB_URL, MONGODB_URL] = [secrets.get('EVENTSTOREDB_URL'), secrets.get('MONGODB_URL')];
   const given = { ...set, EVENTSTOREDB_URL, MONGODB_URL };

@@ -20,8 +20,13 @@ export const host = z
     'must be an address or a name of this machine without a port, for example 127.0.0.1',
   );
 
+/** Text that is taken as it stands. A file of variables with the line ends of Windows leaves a carriage return at its end. */
+export const plainText = z
+  .string()
+  .refine((text) => text === text.trim(), 'must have no white space or end of a line around it');
+
 /** A path, relative to the working directory of the start. */
-export const absolutePath = z.string().transform((path) => resolve(path));
+export const absolutePath = plainText.transform((path) => resolve(path));
 
 export const textList = z.string().transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''));
 

@@ -1,5 +1,5 @@
 import { codeOf } from '../kit/errors.js';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { phraseOf } from '../validation/field-problems.js';
 import { fieldProblems } from '../validation/zod-problems.js';
@@ -53,25 +53,34 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads a secret from the variable, or from the file that `<name>_FILE` names; undefined if not set or blank.
- * @throws ConfigProblem when both are set, or the file cannot be read
+ * @throws ConfigProblem when both are set, or the file cannot be read, or not again
  */
 export function readSecret(environment: Environment, name: string): string | undefined {
   const file = environment[`${name}_FILE`];
   const direct = environment[name];
   if (file !== undefined && direct !== undefined)
     throw new ConfigProblem(`${name} and ${name}_FILE are both set; set one`);
+  // The service reads a secret at each use.
+  if (statOf(file)?.isFIFO() === true)
+    throw new ConfigProblem(
+      `${name}_FILE names ${file}, which is a pipe; name a file, which can be read again`,
+    );
   const text = file === undefined ? direct : readFile(`${name}_FILE`, file);
   return text === undefined || text.trim() === '' ? undefined : text.trim();
 }
 
 /** Returns whether a file exists and every user of the machine may read it. */
 export function isReadableByAll(file: string | undefined): boolean {
-  if (file === undefined) return false;
+  return ((statOf(file)?.mode ?? 0) & 0o004) !== 0;
+}
+
+function statOf(file: string | undefined): Stats | null {
+  if (file === undefined) return null;
   try {
-    return (statSync(file).mode & 0o004) !== 0;
+    return statSync(file);
   } catch {
     // The reader of the file says why it cannot be read.
-    return false;
+    return null;
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -24,6 +25,37 @@ test('An empty variable counts as not set', (t) => {
   const config = readConfig({ PORT: '', NODE_AGENT_SECRET: '', EVENTSTOREDB_URL: '' });
   t.is(config.port, 8080);
   t.is(config.secret('NODE_AGENT_SECRET'), undefined);
+});
+
+test('A path or a mode with the end of a line of Windows stops the start, which would mean another one', (t) => {
+  for (const name of ['DATA_DIR', 'NODE_ENV', 'AUDIT_CHECKPOINT_DIR']) {
+    t.throws(() => readConfig({ [name]: 'production\r' }), {
+      message: new RegExp(`${name} must have no white space`),
+    });
+  }
+});
+
+test('An empty file of a key or an address stops the start, which would make another key or service', (t) => {
+  const file = join(givenDirectory(t), 'secret');
+  writeFileSync(file, '\n');
+  for (const name of ['EVENTSTOREDB_URL', 'MONGODB_URL', 'SMTP_URL', 'MASTER_KEYS', 'INDEX_KEY']) {
+    t.throws(
+      () => readConfig({ [`${name}_FILE`]: file }),
+      { message: new RegExp(`${name}_FILE names ${file}, which is empty`) },
+      name,
+    );
+  }
+  // A secret that another one has replaced, and a list of endpoints, may be empty.
+  t.notThrows(() => readConfig({ NODE_AGENT_SECRET_PREVIOUS_FILE: file, WEBHOOK_URLS_FILE: file }));
+});
+
+test('A secret in a pipe stops the start, because a second reading would find it empty', (t) => {
+  const pipe = join(givenDirectory(t), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', 'echo k1:canary > "$0"', pipe]);
+  t.teardown(() => writer.kill());
+  const error = t.throws(() => readConfig({ MASTER_KEYS_FILE: pipe }), { instanceOf: ConfigProblem });
+  t.regex(error.message, /MASTER_KEYS_FILE names \S+, which is a pipe; name a file/);
 });
 
 test('A file with secrets that every user of the machine may read is named', (t) => {

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { asObject, textOf } from '../support/clients/service-client.js';
-import { runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
+import { cli, freePort, runCli, givenDirectory, givenService } from '../support/servers/service-process.js';
 
 test('A command without a data directory fails with a sentence and makes none', async (t) => {
   // Given a path that does not exist, and an empty directory
@@ -33,6 +36,34 @@ test('A KEYS_FILE whose path the system refuses ends a command with a sentence',
   const { code, stderr } = await runCli(data, ['user', 'list'], environment);
   t.is(code, 1, stderr);
   t.regex(stderr, /^stowage: \S+loop cannot be read \(ELOOP\); make it readable for this user$/m);
+});
+
+test('A start that ends by a defect or by an address that the system refuses ends with 1', async (t) => {
+  const start = async (environment: Readonly<Record<string, string>>) =>
+    runCli(givenDirectory(t), ['serve'], { PORT: String(await freePort()), ...environment });
+  // When no server can listen, then a supervisor learns that the start failed
+  const broken =
+    'import net from "node:net"; net.Server.prototype.listen = () => { throw new TypeError("x"); };';
+  const defect = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}` });
+  t.is(defect.code, 1, defect.stdout);
+  t.regex(defect.stdout, /"msg":"a defect"/);
+  // and a link-local address without its zone is named
+  const address = await start({ HOST: 'fe80::1' });
+  t.is(address.code, 1, address.stdout);
+  t.regex(address.stderr, /^stowage: .*fe80::1/m);
+});
+
+test('A command whose result has no reader says so, and its change is made', async (t) => {
+  const file = join(givenDirectory(t), 'keys.json');
+  const child = spawn(process.execPath, [cli, 'keys', 'init', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const [stderr, [code]] = await Promise.all([text(child.stderr), ended]);
+  t.is(stderr, 'stowage: standard output cannot be written (EPIPE)\n');
+  t.is(code, 1);
+  t.true(existsSync(file));
 });
 
 test('A path too long for the control socket is named, and is no failure to try again', async (t) => {

@@ -1,6 +1,7 @@
 import { codeOf } from '../../kit/errors.js';
 import { randomUUID } from 'node:crypto';
 import {
+  chownSync,
   closeSync,
   fstatSync,
   fsyncSync,
@@ -12,6 +13,7 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -95,7 +97,12 @@ export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile):
   if (file === null) throw new KeyProblem(`${path} does not exist; the service makes it when it starts`);
   const changed = parseKeyFile(formatKeyFile(change(file)), path);
   try {
-    putFile(path, changed, (temporary) => renameSync(temporary, path));
+    putFile(path, changed, (temporary) => {
+      const { uid, gid } = statSync(path);
+      // The service, which is another user, could not read a file of root.
+      if (process.getuid?.() === 0) chownSync(temporary, uid, gid);
+      renameSync(temporary, path);
+    });
   } catch (error) {
     throw new KeyProblem(`${path} could not be written (${codeOf(error)}); its keys are as they were`, {
       cause: error,

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
@@ -27,6 +35,17 @@ test('A missing key file is made for this user alone and read the next time', (t
   const keys = loadKeys({ settings: {}, keyFile: path });
   t.is(keys.jwt.active().key.length, 32);
   t.is(keys.indexKey.length, 32);
+});
+
+test('A change by root leaves the file to its owner, who reads it at the next start', (t) => {
+  // Only root may give a file away.
+  const owner = process.getuid?.() === 0 ? 1 : process.getuid?.();
+  const path = join(givenDirectory(t), 'keys.json');
+  readOrMakeKeyFile(path, randomBytes);
+  if (owner === 1) chownSync(path, 1, 1);
+  changeKeyFile(path, (file) => file);
+  t.is(statSync(path).uid, owner ?? 0);
+  t.is(statSync(path).mode & 0o777, 0o600);
 });
 
 test('Several threads that make the key file at once all have the keys of one winner', async (t) => {
