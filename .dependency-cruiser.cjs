@@ -165,6 +165,8 @@ module.exports = {
           domain,
           kernel,
           validation,
+          // Pure functions of times.
+          '^src/kit/time/clock\\.ts$',
           // The bounds of mailed codes are those of guessing, by which the domain decides.
           '^src/security/guessing/mailed-code\\.ts$',
           // One list names the payment platforms: docs/decisions/platforms.md#0134-a-platform-is-a-folder.

@@ -11,7 +11,7 @@ import { orderAggregate } from '../../domain/order/order.js';
 import { transactionKey } from '../../domain/order/review.js';
 import type { OrderQueries, QueriedPayment, ReportList } from '../../platforms/payment-maker.js';
 import type { AcceptNews } from './news.js';
-import { unreadableReply } from '../../platforms/calls/platform-calls.js';
+import { PlatformError } from '../../domain/platform-error.js';
 import { askPlatform } from '../platforms.js';
 
 /** Orders that were placed, or reports that the platform made, from `from` on and before `to`. */
@@ -115,8 +115,11 @@ export function makeReconciling(
         asked += 1;
         if (await acceptNews(provider, report, stepContext(context, report.key))) reported += 1;
       }
-      // A page that leads to itself hides what follows, and would be read for a day.
-      if (next !== null && next === cursor) await askPlatform(question, unreadableReply, onFailure);
+      if (next !== null && next === cursor) {
+        // A page that leads to itself hides what follows, and would be read for a day.
+        const repeated = new PlatformError('outcome_unknown', 'repeated_page');
+        await askPlatform(question, () => Promise.reject(repeated), onFailure);
+      }
       cursor = next;
       if (cursor === null || isOver()) break;
     }
