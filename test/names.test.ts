@@ -67,3 +67,19 @@ test('Every name that several files may declare is declared by several', (t) => 
     [],
   );
 });
+
+// Files run in groups, whose members differ by stage, and a group refuses a title that it has already.
+test('No two files have a test of the same title', (t) => {
+  const files = new Map<string, Set<string>>();
+  for (const file of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.test.ts')) continue;
+    const source = readFileSync(join(root, 'test', file), 'utf8');
+    for (const [, quoted = ''] of source.matchAll(/\btest(?:\.serial)?\(\s*('[^'\n]*'|`[^`$\n]*`)/g))
+      files.set(quoted, (files.get(quoted) ?? new Set()).add(file));
+  }
+  t.true(files.size > 1000, `the search found ${files.size} titles`);
+  t.deepEqual(
+    [...files].filter(([, found]) => found.size > 1),
+    [],
+  );
+});

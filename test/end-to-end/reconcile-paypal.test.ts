@@ -108,7 +108,7 @@ test('An approval whose capture PayPal refused is not captured again because the
   t.is(paymentCallbackResource.safeParse(found).error, undefined);
 });
 
-test('A list that fails is unavailable, and a place of another list is refused', async (t) => {
+test('A list of PayPal that fails is unavailable, and a place of another list is refused', async (t) => {
   const { paypal, reconcile } = await start(t);
   t.like(await reconcile(), { asked: 0, reported: 0 });
   paypal.will('fails', 'fails');

@@ -118,7 +118,7 @@ test('A payment of the wrong amount that was lost is in review, and a foreign on
   ]);
 });
 
-test('A list that fails is unavailable, and a place of another list is refused', async (t) => {
+test('A list of Stripe that fails is unavailable, and a place of another list is refused', async (t) => {
   const { stripe, reconcile } = await start(t);
   stripe.will('fails', 'fails');
   t.is(await outcomeOf(reconcile()), 'platform_unavailable');

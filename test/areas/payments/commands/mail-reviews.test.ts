@@ -99,7 +99,7 @@ test('A mail that the server does not take waits until the next day, and goes to
   );
 });
 
-test('A mail that was put off while the clock was a year ahead does not wait for a year', async (t) => {
+test('A mail about reviews that was put off while the clock was a year ahead does not wait for a year', async (t) => {
   // Given a mail of a time when the clock was ahead, and a process that knows when the next one is due
   const { start, waiting, clock, deliver } = await given();
   const look = start();
