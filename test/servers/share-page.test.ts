@@ -18,6 +18,17 @@ import { makePdf, makePng, makeWav } from '../support/examples/media-files.js';
 import { realClock } from '../support/fakes/clock.js';
 import { type Browser, givenBrowser, browserSuite } from '../support/clients/browser.js';
 
+/** Returns the script after which the page gets other files: `change` reads `path`, `json` and the `first` file, and sets `json`. */
+const changeReplies = (change: string): string => `const send = window.fetch;
+  window.fetch = async (path, init) => {
+    const reply = await send(path, init);
+    if (!reply.ok || init.method !== 'POST') return reply;
+    const json = await reply.json();
+    const [first] = json.data.assets;
+    ${change}
+    return Response.json(json);
+  };`;
+
 interface Scene {
   readonly browser: Browser;
   readonly storage: FakeStorage;
@@ -218,20 +229,13 @@ browserSuite(test, 'The page of shares in a browser', () => {
     await browser.resize(360, 640);
     // Given a share of many files, and a visitor whose focus is on the link that saves the first
     await browser.run(
-      `const send = window.fetch;
-       window.fetch = async (path, init) => {
-         const reply = await send(path, init);
-         if (!reply.ok || init.method !== 'POST') return reply;
-         const json = await reply.json();
-         const [first] = json.data.assets;
+      `${changeReplies(`
          json.data.assets = Array.from({ length: 50 }, (_, n) => {
            const media = first.media.map((one) => ({ ...one, url: one.url + '#' + n }));
            return { ...first, id: 'file ' + n, media };
          });
          window.first ??= json.data.assets[0].media[0].url;
-         if (path.endsWith('/media')) window.fresh = json.data.assets[0].media[0].url;
-         return Response.json(json);
-       };
+         if (path.endsWith('/media')) window.fresh = json.data.assets[0].media[0].url;`)}
        const watch = setInterval(() => {
          const link = document.querySelector('#actions a');
          if (link === null) return;
@@ -258,16 +262,9 @@ browserSuite(test, 'The page of shares in a browser', () => {
     await visit(image, makePng(3, 2));
     // Given a share of two files, which then loses the first
     await browser.run(
-      `const send = window.fetch;
-       window.fetch = async (path, init) => {
-         const reply = await send(path, init);
-         if (!reply.ok || init.method !== 'POST') return reply;
-         const json = await reply.json();
-         const [first] = json.data.assets;
+      changeReplies(`
          const second = { ...first, id: 'second', name: 'Second' };
-         json.data.assets = path.endsWith('/verify') ? [first, second] : [second];
-         return Response.json(json);
-       };`,
+         json.data.assets = path.endsWith('/verify') ? [first, second] : [second];`),
     );
     await browser.type('#password', `${sharePassword}\uE007`);
     // Then the page shows the other one alone

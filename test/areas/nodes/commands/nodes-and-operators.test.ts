@@ -78,41 +78,40 @@ test('A repeated registration of a node that was removed since is refused', asyn
   t.is(await outcomeOf(addNode(node, operator(1))), 'removed_since');
 });
 
-test('Concurrent changes of different fields are both kept', async (t) => {
-  const { addNode, changeNode, nodes, stores } = await given();
-  const { resource } = await addNode(node, operator(1));
-  const overtaken = makeNodes({
+/** The commands where another change comes between the reading of a node and its change. */
+function overtakenBy({ stores, nodes }: Awaited<ReturnType<typeof given>>, change: () => Promise<unknown>) {
+  const { handler } = stores;
+  return makeNodes({
     nodes,
     handler: {
-      ...stores.handler,
+      ...handler,
       load: async (aggregate, id) => {
-        const loaded = await stores.handler.load(aggregate, id);
-        await changeNode({ nodeId: resource.id, changes: { lb_weight: 7 } }, operator(2));
+        const loaded = await handler.load(aggregate, id);
+        await change();
         return loaded;
       },
     },
   });
-  await overtaken.changeNode({ nodeId: resource.id, changes: { note: 'rack 4' } }, operator(3));
-  t.like(await nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
+}
+
+test('Concurrent changes of different fields are both kept', async (t) => {
+  const scene = await given();
+  const { resource } = await scene.addNode(node, operator(1));
+  const change = (changes: { readonly note?: string; readonly lb_weight?: number }) => ({
+    ...{ nodeId: resource.id, changes },
+  });
+  const overtaken = overtakenBy(scene, () => scene.changeNode(change({ lb_weight: 7 }), operator(2)));
+  await overtaken.changeNode(change({ note: 'rack 4' }), operator(3));
+  t.like(await scene.nodes.list(), [{ lb_weight: 7, note: 'rack 4' }]);
 });
 
 test('Of concurrent changes of the address, the last one decides the version too', async (t) => {
-  const { addNode, changeNode, nodes, stores } = await given();
-  const { resource } = await addNode(node, operator(1));
+  const scene = await given();
+  const { resource } = await scene.addNode(node, operator(1));
   const move = (ip_address: string) => ({ nodeId: resource.id, changes: { ip_address } });
-  const overtaken = makeNodes({
-    nodes,
-    handler: {
-      ...stores.handler,
-      load: async (aggregate, id) => {
-        const loaded = await stores.handler.load(aggregate, id);
-        await changeNode(move('2001:db8::1'), operator(2));
-        return loaded;
-      },
-    },
-  });
+  const overtaken = overtakenBy(scene, () => scene.changeNode(move('2001:db8::1'), operator(2)));
   await overtaken.changeNode(move('192.0.2.2'), operator(3));
-  t.like(await nodes.list(), [{ ip_address: '192.0.2.2', ip_version: 4 }]);
+  t.like(await scene.nodes.list(), [{ ip_address: '192.0.2.2', ip_version: 4 }]);
 });
 
 test('A user becomes an operator by address, and authentication sees it at once', async (t) => {
