@@ -40,10 +40,12 @@ export function makePendingDocuments(
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly quarantine: Pick<Quarantine, 'attempt'>;
+    /** Tells whether a command of this process has written the document at this revision or a later one. */
+    readonly isWritten?: (id: string, revision: bigint) => boolean;
   },
   { projection, collection }: { readonly projection: Projection; readonly collection: string },
 ): PendingDocuments {
-  const { eventStore, readModelStore, quarantine } = deps;
+  const { eventStore, readModelStore, quarantine, isWritten = () => false } = deps;
   let waiting = new Map<string, DocumentWrite>();
   let waitingBytes = 0;
   /** The last batches, the newest first. The store may not have the documents of the first one yet. */
@@ -51,7 +53,7 @@ export function makePendingDocuments(
 
   return {
     fold: async (page) => {
-      const groups = groupsOf(page, projection.category);
+      const groups = groupsLeft(page);
       if (groups.size === 0) return;
       const { documents, missing } = knownDocuments(groups, !page.atHead);
       if (missing.length > 0) {
@@ -84,6 +86,13 @@ export function makePendingDocuments(
       if (write !== null) await readModelStore.write(collection, [write]);
     },
   };
+
+  /** Commands write documents at the head of the log, and these need no read. */
+  function groupsLeft(page: LogPage): EventGroups {
+    const groups = groupsOf(page, projection.category);
+    if (!page.atHead) return groups;
+    return new Map([...groups].filter(([id, events]) => !isWritten(id, events.at(-1)?.revision ?? -1n)));
+  }
 
   /** Folds events into a write; null when the document has them already. */
   function foldDocument(

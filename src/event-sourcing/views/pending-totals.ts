@@ -30,6 +30,7 @@ export function makePending(
     readonly eventStore: Pick<EventStore, 'read'>;
     readonly readModelStore: Pick<ReadModelStore, 'getMany' | 'write'>;
     readonly quarantine: Pick<Quarantine, 'attempt'>;
+    readonly isWritten?: (id: string, revision: bigint) => boolean;
   },
   { projection, collection }: ActiveCollection,
 ): PendingDocuments {

@@ -11,6 +11,7 @@ import type {
 import { Overloaded } from '../../kit/semaphore.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { Generations } from './generations/generations.js';
+import { makeLru } from '../../kit/lru.js';
 import { withTimeLimit } from '../../kit/time/time-limit.js';
 import type { Clock } from '../../kit/time/clock.js';
 import { StoreUnavailable } from '../ports/errors.js';
@@ -224,6 +225,8 @@ function toViewDocuments<Document extends JsonObject>(
 export type DocumentWriter = ReturnType<typeof makeDocumentWriter>;
 
 const limitMs = 2_000;
+/** The projector mostly passes a document within a second. */
+const writtenMax = 10_000;
 
 export function makeDocumentWriter(deps: {
   readonly generations: Generations;
@@ -241,6 +244,8 @@ export function makeDocumentWriter(deps: {
   const byName = new Map(folds.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, Projection[]>();
   const underWay = new Set<Promise<void>>();
+  /** The revisions up to which the store has documents, by collection and id, until a projector has passed them. */
+  const written = makeLru<number>(writtenMax);
   for (const projection of folds) {
     viewsByCategory.set(projection.category, [
       ...(viewsByCategory.get(projection.category) ?? []),
@@ -275,7 +280,17 @@ export function makeDocumentWriter(deps: {
     settled: async () => {
       await Promise.allSettled(underWay);
     },
+    /** Tells whether this process has written the document at this revision or a later one, mostly once. */
+    hasWritten: (collection: string, id: string, revision: bigint): boolean => {
+      const reached = written.get(keyOf(collection, id)) ?? -1;
+      if (reached === Number(revision)) written.delete(keyOf(collection, id));
+      return reached >= Number(revision);
+    },
   };
+
+  function keyOf(collection: string, id: string): string {
+    return `${collection}/${id}`;
+  }
 
   async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
     const targets: { readonly collection: string; readonly document: StoredDocument }[] = [];
@@ -285,10 +300,12 @@ export function makeDocumentWriter(deps: {
       for (const at of generations.activeCollections(projection)) targets.push({ collection: at, document });
     }
     // Writes begin only now: had a later `activeCollections` thrown, no caller would await the earlier writes.
-    const writes = targets.map(({ collection, document }) =>
+    const writes = targets.map(async ({ collection, document }) => {
+      await readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]);
       // A refusal means that this revision or a later one is stored.
-      readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]),
-    );
+      const key = keyOf(collection, document.id);
+      written.set(key, Math.max(Number(document.revision), written.get(key) ?? -1));
+    });
     await Promise.all(writes);
   }
 }

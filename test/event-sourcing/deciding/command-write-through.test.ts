@@ -87,6 +87,34 @@ async function totalOf(t: ExecutionContext, { views }: GivenProcess, id: string)
   return document?.body.total;
 }
 
+test('The projector of a process reads no document that a command of the process has written', async (t) => {
+  // Given a process that feeds the views, and another one
+  const world = givenWorld();
+  const { clock, readModelStore: documents } = world;
+  const read = new Set<string>();
+  const readModelStore: ReadModelStore = {
+    ...documents,
+    getMany: (collection, ids) => {
+      if (collection !== recordsCollection) for (const id of ids) read.add(`${collection}/${id}`);
+      return documents.getMany(collection, ids);
+    },
+  };
+  const feeding = await givenProcess({ ...world, readModelStore });
+  const other = await givenProcess(world);
+  const projections = await feeding.startProjections();
+  await clock.advance(2_000);
+  read.clear();
+  // When both handle commands
+  await sendToCounter(feeding.handler, 'own', open, 0);
+  await sendToCounter(feeding.handler, 'own', add(5), 1);
+  await sendToCounter(other.handler, 'other', open, 2);
+  await clock.advance(5_000);
+  // Then the views have all, and only the documents of the other process were read
+  t.is(projections.statuses().filter(({ state }) => state === 'live').length, 2);
+  t.deepEqual([...read].sort(), ['counter_labels@1.1/other', `${live}/other`]);
+  await projections.stop();
+});
+
 test('A caller reads its own writes in every view, without a projector', async (t) => {
   const { process, documents } = await given();
   await sendToCounter(process.handler, 'c1', open, 0);

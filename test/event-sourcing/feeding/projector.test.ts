@@ -53,7 +53,10 @@ test('The projector waits for a document that a command is writing, and does not
   };
   let writeThrough = (): void => undefined;
   const written = new Promise<void>((resolve) => (writeThrough = resolve));
-  const { stop, progress } = scene.run({ readModelStore, documentWriter: { settled: () => written } });
+  const { stop, progress } = scene.run({
+    readModelStore,
+    documentWriter: { settled: () => written, hasWritten: () => false },
+  });
   await scene.clock.advance(0);
   await writeCounters(scene.log, { counters: 3, additions: 2, prefix: 'later' });
   await scene.clock.advance(0);
@@ -74,7 +77,9 @@ test('The projector waits for a document that a command is writing, and does not
 
 test('The projector writes a document that a command could not write', async (t) => {
   const scene = await givenProjector();
-  const { stop } = scene.run({ documentWriter: { settled: () => Promise.resolve() } });
+  const { stop } = scene.run({
+    documentWriter: { settled: () => Promise.resolve(), hasWritten: () => false },
+  });
   await scene.clock.advance(0);
   await thenDocumentsAreTheFold(t, scene);
   await stop();

@@ -33,7 +33,7 @@ export interface Scene {
   readonly run: (stores?: {
     readonly eventStore?: EventStore;
     readonly readModelStore?: ReadModelStore;
-    readonly documentWriter?: Pick<DocumentWriter, 'settled'>;
+    readonly documentWriter?: Pick<DocumentWriter, 'settled' | 'hasWritten'>;
   }) => Running;
   /** Runs a projector until it reaches the head, and stops it. */
   readonly catchUp: (stores?: Parameters<Scene['run']>[0]) => Promise<Running>;

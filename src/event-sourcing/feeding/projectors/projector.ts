@@ -7,6 +7,7 @@ import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { isTally } from '../../views/projection.js';
+import type { DocumentWriter } from '../../views/views.js';
 import { loadCheckpoint } from '../../ports/records.js';
 
 export interface ProjectorDeps {
@@ -14,8 +15,8 @@ export interface ProjectorDeps {
   readonly readModelStore: ReadModelStore;
   readonly clock: Clock;
   readonly random: Random;
-  /** The writer of this process's commands. To wait for its running writes saves work; correctness needs none. */
-  readonly documentWriter?: { settled(): Promise<void> };
+  /** The writer of this process's commands. To wait for its running writes, and to leave out what it has written, saves work. */
+  readonly documentWriter?: Pick<DocumentWriter, 'settled' | 'hasWritten'>;
   /** Receives the collections that lack events because their store has no room. */
   readonly stale?: Set<string>;
 }
@@ -66,7 +67,9 @@ export async function runProjector(
   async function begin(_: AbortController, progressed: () => void): Promise<ConsumerRun> {
     const { checkpoint } = await loadOwnCheckpoint();
     saver.begin(checkpoint);
-    const pending = makePending({ ...deps, quarantine }, { projection, collection });
+    const isWritten = (id: string, revision: bigint): boolean =>
+      documentWriter?.hasWritten(collection, id, revision) === true;
+    const pending = makePending({ ...deps, quarantine, isWritten }, { projection, collection });
     for (const record of await quarantine.load()) {
       await quarantine.takeBack(record, async () => {
         await pending.writeWholeStream(record.id);
