@@ -28,6 +28,16 @@ function printed(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
+/** pino's function makes the text for each line. A busy process writes several lines a millisecond. */
+function makeIsoTime(): () => string {
+  let [ofMs, text] = [Number.NaN, ''];
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== ofMs) [ofMs, text] = [nowMs, `,"time":"${new Date(nowMs).toISOString()}"`];
+    return text;
+  };
+}
+
 export interface Log {
   readonly logger: Logger;
   /** Writes the buffer, and later lines directly. Resolves within 1 s, because the reader of the output may be gone. */
@@ -63,7 +73,7 @@ export function makeLog(
     report.warn({ lost }, 'lines of this log were lost, because it could not be written');
     return lostLine;
   });
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, base: null, timestamp: makeIsoTime() };
   /** Formats the line about lost lines, which does not pass through the block. Every level but `silent` has it. */
   const report = pino(
     { ...options, level: level === 'silent' ? 'silent' : 'warn' },

@@ -138,11 +138,12 @@ export function makeCommandHandler(deps: {
       if (error instanceof WrongExpectedRevision) return null;
       throw error;
     }
-    // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
     if (newEvents.length > 0) streams.keep(target.stream, after);
-    if (after.documents.size > 0) {
+    // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
+    const isWaitedFor = options.isUrgent !== true;
+    if (after.documents.size > 0 && (isWaitedFor || newEvents.length > 0)) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      if (options.isUrgent !== true) await written;
+      if (isWaitedFor) await written;
     }
     return { events, revision: after.revision, position, documents: after.documents };
   }

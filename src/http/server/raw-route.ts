@@ -183,7 +183,8 @@ function makeRawExchange<Params extends PathParams>(
     if (tracked.isOver()) return;
     setHeaders(ctx.res, { 'content-type': reply.contentType, 'cache-control': 'no-store' });
     ctx.status = reply.status;
-    ctx.body = Buffer.from(reply.body);
+    // Node sends a text in one packet with the head.
+    ctx.body = reply.body;
   }
 }
 

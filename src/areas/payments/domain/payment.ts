@@ -107,28 +107,41 @@ export type ResolutionNote = z.infer<z.ZodObject<typeof resolutionNote>>;
 
 // Crockford's base 32 has no letters that people confuse.
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const length = 26;
 const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** Returns an order's number: its id in 26 characters, by which a callback finds the stream. */
+/**
+ * Returns an order's number: its id in 26 characters, by which a callback finds the stream. Two characters stand for the first two
+ * hexadecimal digits, and four for each further five.
+ */
 export function orderNumber(orderId: string): string {
-  let rest = BigInt(`0x${orderId.replaceAll('-', '')}`);
-  let digits = '';
-  for (let index = 0; index < length; index += 1) {
-    digits = alphabet.charAt(Number(rest & 31n)) + digits;
-    rest >>= 5n;
-  }
-  return digits;
+  const hex = orderId.replaceAll('-', '');
+  let number = charactersOf(hex.slice(0, 2), 2);
+  for (let at = 2; at < hex.length; at += 5) number += charactersOf(hex.slice(at, at + 5), 4);
+  return number;
 }
 
 /** Returns the order's id, or null if the number is not ours. */
 export function parseOrderNumber(number: string): string | null {
   const text = number.toUpperCase();
   if (!pattern.test(text)) return null;
-  let value = 0n;
-  for (const digit of text) value = (value << 5n) | BigInt(alphabet.indexOf(digit));
-  const hex = value.toString(16).padStart(32, '0');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  let hex = hexOf(text.slice(0, 2), 2);
+  for (let at = 2; at < text.length; at += 4) hex += hexOf(text.slice(at, at + 4), 5);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+function charactersOf(hex: string, length: number): string {
+  let [rest, characters] = [Number.parseInt(hex, 16), ''];
+  for (let index = 0; index < length; index += 1) {
+    characters = alphabet.charAt(rest & 31) + characters;
+    rest >>= 5;
+  }
+  return characters;
+}
+
+function hexOf(characters: string, length: number): string {
+  let value = 0;
+  for (const character of characters) value = value * 32 + alphabet.indexOf(character);
+  return value.toString(16).padStart(length, '0');
 }
 
 /** Returns the key of a callback's report. It is a digest, because a platform's key may have any form and length. */
