@@ -98,9 +98,12 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
       const { items, next } = await filteredPage(projects, { where, ...page }, isFiltered ? matches : null);
       return { items: (await presentEach(items, userId)).map(({ resource }) => resource), next };
     },
-    /** Returns the project after a command; null if the user is not a member. */
-    after: (documents: DocumentsAfter, userId: string) =>
-      presentOne(documentAfter(projectsProjection, documents), userId),
+    /**
+     * Returns the project after a command; null if the user is not a member.
+     * @param options.isNew says that the command has made it, so it has no assets
+     */
+    after: (documents: DocumentsAfter, userId: string, { isNew = false } = {}) =>
+      presentOne(documentAfter(projectsProjection, documents), userId, null, isNew ? nothingUsed : undefined),
     /** Returns the ids of the projects that count as owned by a user, in order; at most `limit`. */
     ownedIds: (userId: string, limit: number) =>
       projects.ids({ where: { field: 'owner_ids', equals: userId }, limit }),
@@ -114,8 +117,9 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
     document: ViewDocument<ProjectDocument>,
     userId: string,
     roleOfStrangers: Role | null = null,
+    used?: ProjectUsage['ofProjects'],
   ): Promise<Versioned<ProjectResource> | null> {
-    return (await presentEach([document], userId, roleOfStrangers))[0] ?? null;
+    return (await presentEach([document], userId, roleOfStrangers, used))[0] ?? null;
   }
 
   /** Leaves out the projects of which the user is not a member, unless `roleOfStrangers` has a role for them. */
@@ -123,8 +127,9 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
     documents: readonly ViewDocument<ProjectDocument>[],
     userId: string,
     roleOfStrangers: Role | null = null,
+    used = usage.ofProjects,
   ): Promise<readonly Versioned<ProjectResource>[]> {
-    const usedBy = await usage.ofProjects(documents.map(({ id }) => id));
+    const usedBy = await used(documents.map(({ id }) => id));
     return documents.flatMap(({ id, revision, body }) => {
       const role = roleIn(body, userId) ?? roleOfStrangers;
       if (role === null) return [];
@@ -137,6 +142,8 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
     });
   }
 }
+
+const nothingUsed: ProjectUsage['ofProjects'] = () => Promise.resolve(() => 0);
 
 function projectAccessOf(document: ViewDocument<ProjectDocument>): ProjectAccess {
   const { id, body } = document;

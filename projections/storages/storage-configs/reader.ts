@@ -39,10 +39,14 @@ export function makeStorageReader({ views }: { readonly views: Views }) {
       );
       return { items: items.map((document) => presentStorage(document, defaultId).resource), next };
     },
-    /** Returns the storage after a command. */
-    after: async (documents: DocumentsAfter) => {
+    /** Returns the storage after a command. @param project as the caller has read it; read when left out */
+    after: async (documents: DocumentsAfter, project?: Pick<ProjectAccess, 'defaultStorageId'>) => {
       const document = documentAfter(storageConfigsProjection, documents);
-      return presentStorage(document, await defaultStorageId(document.body.project_id));
+      const defaultId = project?.defaultStorageId ?? null;
+      return presentStorage(
+        document,
+        project === undefined ? await defaultStorageId(document.body.project_id) : defaultId,
+      );
     },
     /** Returns how media URLs use `cdn_domain`; null if the project does not have the storage. */
     delivery: async (projectId: string, storageId: string) => {

@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { Answer } from '../../support/clients/http-app.js';
 import { noting } from '../../support/fakes/around-calls.js';
 import { makeTestPaymentProvider, signed } from '../../support/fakes/test-payment-provider.js';
+import { storageRequest } from '../../support/clients/service-client.js';
 import { agentSecret, password, startTestService } from '../../support/servers/http-service.js';
 
 /** A call to one of the three stores, for example `documents.getEach`. */
@@ -92,10 +93,18 @@ test('Writes make the documented number of calls to the stores', async (t) => {
   const url = `/api/v1/projects/${await makeProject(owner)}`;
   // The user's projects are counted first, by their ids.
   const create = await callsOf(() => post('/api/v1/projects', { name: 'Rivers' }, owner));
-  const made = ['log.append', 'documents.write', 'documents.getMany'];
+  const made = ['log.append', 'documents.write'];
   t.deepEqual(create, [gate, 'documents.ids', ...made], 'POST project');
   const rename = await callsOf(() => ask(url, { method: 'PATCH', json: { name: 'Lakes' }, headers: owner }));
-  t.deepEqual(rename, [gate, 'log.read', ...made], 'PATCH project');
+  // `used_bytes`
+  t.deepEqual(rename, [gate, 'log.read', ...made, 'documents.getMany'], 'PATCH project');
+  const bind = () => post(`${url}/storages`, storageRequest('Rushes'), owner);
+  const stored = await bind();
+  const bound = await callsOf(bind);
+  t.deepEqual(bound, [gate, 'documents.find', 'state.compareAndSet', ...made], 'POST storage');
+  const file = { storage_id: idIn(stored), media_type: 'video/mp4', size: 7, name: 'a' };
+  const added = await callsOf(() => post(`${url}/assets`, file, owner));
+  t.deepEqual(added, [gate, 'log.read', 'documents.get', 'documents.getSelected', ...made], 'POST asset');
   const credentials = { email: 'owner@example.com', password };
   const login = await callsOf(() => post('/api/v1/auth/login', credentials));
   t.is(

@@ -1,5 +1,7 @@
 import { type Deps, makeCommands } from '../../../src/areas/commands.js';
 import { randomBytes } from 'node:crypto';
+import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
+import { projectNotFound } from '../../../src/areas/projects/domain/project/rejections.js';
 import { makeViewLags } from '../../../src/event-sourcing/views/views.js';
 import { makeBackground } from '../../../src/kit/background.js';
 import { makeFindAccount } from '../../../src/areas/accounts/commands/finding.js';
@@ -142,14 +144,19 @@ export function givenCommands(
     onRefused: (provider: string, reason: string) => void notices.push(`refused ${provider} ${reason}`),
     onConflict: (callback: string) => void notices.push(`conflict ${callback}`),
   };
+  // A page of an import ends at its time. The test's machine may be slow.
+  const { addAsset, createStorage, ...commands } = makeCommands({ importMs: 600_000, ...deps });
   return {
     ...deps,
     /** The reported failures of work beside an answer. */
     failures,
     notices,
     findAccount,
-    // A page of an import ends at its time. The test's machine may be slow.
-    ...makeCommands({ importMs: 600_000, ...deps }),
+    ...commands,
+    /** Those that routes call with the project of the gate. */
+    ofRoutes: { addAsset, createStorage },
+    addAsset: inProject(readers, addAsset),
+    createStorage: inProject(readers, createStorage),
     // The limits of callbacks are real time. The test's clock would let them pass at once.
     ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
   };
@@ -171,6 +178,20 @@ const emptyBuckets: BucketCalls = {
 };
 
 const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** Lets tests name the project of a command. The service passes what its gate has read. */
+function inProject<Input extends { readonly project: unknown }, Result>(
+  { projects }: Pick<Readers, 'projects'>,
+  command: (input: Input, context: CommandContext) => Promise<Result>,
+) {
+  return async (
+    { projectId, ...input }: Omit<Input, 'project'> & { readonly projectId: string },
+    context: CommandContext,
+  ): Promise<Result> => {
+    const project = (await projects.access(projectId)) ?? projectNotFound();
+    return command({ ...input, project } as unknown as Input, context);
+  };
+}
 
 /** Adds the questions that tests ask of one document. The service asks them of documents that its gate has read. */
 function askable(readers: Readers) {

@@ -38,9 +38,16 @@ export const sharedFile = {
 interface Service {
   readonly handler: CommandHandler;
   readonly clock: Pick<Clock, 'now'>;
-  readonly commands: { readonly createStorage: CreateStorage } & Pick<ShareCommands, 'createShare'>;
+  readonly commands: {
+    /** The command of the service, or that of tests: see `givenCommands`. */
+    readonly createStorage: (
+      input: CreateStorageInput & { readonly projectId: string },
+      context: CommandContext,
+    ) => ReturnType<CreateStorage>;
+  } & Pick<ShareCommands, 'createShare'>;
 }
 
+const newProject = { entitlements: { allow_s3: true }, defaultStorageId: null };
 let commandsDrawn = 0;
 
 /** Makes a context with a new command id. */
@@ -67,7 +74,7 @@ export async function givenAsset(
   );
   const { resource } = await commands.createStorage(
     {
-      projectId,
+      ...{ projectId, project: { id: projectId, ...newProject } },
       ...{ name: 'Rushes', provider: 's3', bucket: 'rushes', region: 'eu-central-1', ...storage },
       credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
     },

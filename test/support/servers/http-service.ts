@@ -177,5 +177,6 @@ export function areaRoutes(
   audit: TestAudit = makeIdleAudit(stores),
 ): readonly Route[] {
   const { clock } = stores;
-  return makeRoutes({ ...commands, plans: builtInPlans, audit, clock, mailConfigured, allowsHttp: false });
+  const shown = { plans: builtInPlans, audit, clock, mailConfigured, allowsHttp: false };
+  return makeRoutes({ ...commands, ...commands.ofRoutes, ...shown });
 }

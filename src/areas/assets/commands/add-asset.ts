@@ -9,8 +9,8 @@ import { checkKind } from '../domain/asset/renditions.js';
 import { checkObjectKey, keyRuleOf, wholeKey, widestKeyRule } from '../../storages/domain/bucket/bucket.js';
 import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import { projectNotFound } from '../../projects/domain/project/rejections.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
+import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { AssetDescription } from '../domain/asset/events.js';
@@ -50,7 +50,8 @@ export function makeOpenAssetStorage(deps: Pick<AssetDeps, 'openStorage'>) {
 }
 
 interface AddAssetInput extends AssetFacts {
-  readonly projectId: string;
+  /** As the gate of the request has read it. */
+  readonly project: Pick<ProjectAccess, 'id' | 'defaultStorageId' | 'document'>;
   /** Undefined: the project's default storage. */
   readonly storageId: string | undefined;
 }
@@ -73,17 +74,18 @@ export const assetRules = {
 /**
  * Adds an asset to a project: its files and their storage. It stores no object; see `IssueUploadUrl`. The files count
  * toward the capacity of the project's payer from now on (src/areas/assets/README.md#capacity).
- * @throws CommandRejected project_not_found, no_default_storage, asset_storage_unusable, invalid_request,
+ * @throws CommandRejected no_default_storage, asset_storage_unusable, invalid_request,
  * capacity_exceeded, object_key_taken
  */
 export function makeAddAsset(
   deps: AssetDeps & { readonly capacity: Pick<Capacity, 'judged'>; readonly objectKeys: ObjectKeys },
 ) {
-  const { handler, assets, projects, capacity, objectKeys } = deps;
-  return async ({ projectId, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
+  const { handler, assets, capacity, objectKeys } = deps;
+  return async ({ project, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
+    const { id: projectId } = project;
     // Facts that no storage accepts are rejected before the storage is read.
     checkNewAsset(facts);
-    const { payerId, storage_id, storage } = await findStorage(projectId, storageId);
+    const { storage_id, storage } = await findStorage(project, storageId);
     const { provider, base_path: basePath } = storage.configuration;
     const assetId = derivedId(context, 'asset');
     const description = checkAssetFacts(facts, keyRuleOf(provider, basePath), assetId);
@@ -94,6 +96,7 @@ export function makeAddAsset(
         context,
         loadOfNew(context),
       );
+    const payerId = project.document.body.billed_to;
     const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description), isNew: true };
     // The key that begins with the id of the asset needs no claim.
     const keys = keysOfAsset(description).slice(facts.object_key === undefined ? 1 : 0);
@@ -102,10 +105,11 @@ export function makeAddAsset(
     return assets.after(documents);
   };
 
-  async function findStorage(projectId: string, named: string | undefined) {
-    const project = await projects.access(projectId);
-    if (project === null) return projectNotFound();
-    const id = named ?? project.defaultStorageId;
+  async function findStorage(
+    { id: projectId, defaultStorageId }: AddAssetInput['project'],
+    named: string | undefined,
+  ) {
+    const id = named ?? defaultStorageId;
     const storage = id === null ? null : await storageOf(projectId, id);
     if (id === null || storage === null) {
       return named === undefined
@@ -114,7 +118,7 @@ export function makeAddAsset(
     }
     if (storage.status === 'disabled')
       rejectAsset('asset_storage_unusable', 'the storage is disabled; enable it first');
-    return { payerId: project.document.body.billed_to, storage_id: id, storage };
+    return { storage_id: id, storage };
   }
 
   /** Returns null also for a deleted storage: a deleted default counts as none. */

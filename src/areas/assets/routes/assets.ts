@@ -129,9 +129,9 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
       check: ({ body }) => checkNewAsset(factsOf(body)),
       entityTag: true,
-      handler: async ({ params: { projectId }, body, command }) => {
-        const input = { ...factsOf(body), projectId, storageId: body.storage_id };
-        return created(await addAsset(input, command), `/api/v1/projects/${projectId}/assets`);
+      handler: async ({ project, body, command }) => {
+        const input = { ...factsOf(body), project, storageId: body.storage_id };
+        return created(await addAsset(input, command), `/api/v1/projects/${project.id}/assets`);
       },
     }),
     route('listAssets', `GET ${assetsPath}`, {

@@ -55,7 +55,7 @@ export function makeProjects(
         handler.handle(targetOf(id), command, context, loadOfNew(context)),
       );
       // Null only for a repetition after the creator has left.
-      const project = await projects.after(documents, ownerId);
+      const project = await projects.after(documents, ownerId, { isNew: context.isUnique === true });
       if (project === null) throw new RemovedSince();
       return project;
     },

@@ -1,7 +1,7 @@
 import type { StorageDeps } from '../deps.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { loadOfNew, derivedId } from '../../../event-sourcing/deciding/command-handler.js';
-import { projectNotFound } from '../../projects/domain/project/rejections.js';
+import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
 import {
   checkConfiguration,
   firstCredentialsVersion,
@@ -61,7 +61,8 @@ export function makeSealCredentials({ sealer }: StorageDeps) {
 
 /** A storage creation request (docs/api.md#22-storage-creation-request) and its project. */
 export interface CreateStorageInput {
-  readonly projectId: string;
+  /** As the gate of the request has read it. */
+  readonly project: Pick<ProjectAccess, 'id' | 'entitlements' | 'defaultStorageId'>;
   readonly name: string;
   readonly provider: StorageProvider;
   readonly bucket: string;
@@ -75,14 +76,14 @@ export interface CreateStorageInput {
 
 /**
  * Adds a storage to a project (docs/api.md#41-post-apiv1projectsprojectidstorages).
- * @throws CommandRejected project_not_found, entitlement_required, invalid_request, storage_limit_reached; RemovedSince where a
+ * @throws CommandRejected entitlement_required, invalid_request, storage_limit_reached; RemovedSince where a
  * repeated command finds its storage deleted
  */
 export type CreateStorage = ReturnType<typeof makeCreateStorage>;
 
 /** Checks what needs no store, and returns it normalised. @throws CommandRejected invalid_request */
 export function makeCheckNewStorage({ allowsHttp }: { readonly allowsHttp: (host: string) => boolean }) {
-  return (input: Omit<CreateStorageInput, 'projectId'>) =>
+  return (input: Omit<CreateStorageInput, 'project'>) =>
     checkEach({
       configuration: () =>
         checkConfiguration(
@@ -120,12 +121,14 @@ export function makeCreateStorage(
     readonly allowsHttp: (host: string) => boolean;
   },
 ) {
-  const { handler, sealCredentials, projects, limit, storages, allowsHttp } = deps;
+  const { handler, sealCredentials, limit, storages, allowsHttp } = deps;
   const checkNewStorage = makeCheckNewStorage({ allowsHttp });
   return async (input: CreateStorageInput, context: CommandContext) => {
-    const { projectId } = input;
-    await requireEntitlement(projectId);
-    const { configuration, clear } = checkNewStorage(input);
+    const { project, ...request } = input;
+    const { id: projectId } = project;
+    if (!project.entitlements.allow_s3)
+      rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
+    const { configuration, clear } = checkNewStorage(request);
     const storageId = derivedId(context, 'storage');
     const version = firstCredentialsVersion;
     // The credentials are sealed within the limit: a full project leaves no data key.
@@ -135,13 +138,6 @@ export function makeCreateStorage(
       const command = { type: 'Create', projectId, configuration, credentials } as const;
       return handler.handle(storageAggregate.at(storageId), command, context, loadOfNew(context));
     });
-    return storages.after(documents);
+    return storages.after(documents, project);
   };
-
-  async function requireEntitlement(projectId: string): Promise<void> {
-    const project = await projects.access(projectId);
-    if (project === null) return projectNotFound();
-    if (!project.entitlements.allow_s3)
-      rejectStorage('entitlement_required', 'the project lacks the entitlement allow_s3');
-  }
 }

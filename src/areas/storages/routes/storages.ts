@@ -139,10 +139,10 @@ export function makeStorageRoutes(
       idempotent: true,
       isGone: async ({ id }, { params: { projectId } }) => (await storages.find(projectId, id)) === null,
       check: ({ body }) => checkNewStorage(body),
-      handler: async ({ params: { projectId }, body, command }) =>
+      handler: async ({ project, body, command }) =>
         created(
-          await createStorage({ ...body, projectId }, command),
-          `/api/v1/projects/${projectId}/storages`,
+          await createStorage({ ...body, project }, command),
+          `/api/v1/projects/${project.id}/storages`,
         ),
     }),
     route('listStorages', `GET ${storagesPath}`, {

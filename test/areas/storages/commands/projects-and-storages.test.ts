@@ -175,12 +175,6 @@ test('A creation that is repeated after the deletion of the storage is refused a
   t.is(await storages.find(projectId, resource.id), null);
 });
 
-test('A project that does not exist gets no storage', async (t) => {
-  const { createStorage } = await given();
-  const creating = createStorage({ ...request, projectId: otherProjectId }, givenContext(3, at));
-  t.is(await outcomeOf(creating), 'project_not_found');
-});
-
 test('Addresses of both versions are allowed by range', (t) => {
   const allows = makeAllowedAddresses(['10.0.0.0/8', 'fd00::/8']);
   for (const address of ['10.1.2.3', 'fd12::1', '::ffff:10.1.2.3']) t.true(allows(address), address);
