@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 
 /**
@@ -13,6 +14,30 @@ export function ownBytes(bytes: Buffer): Buffer {
 
 /** What an object takes in memory for each byte of its JSON, about: 4.6 to 5.3 were measured for orders. */
 export const objectBytesPerJsonByte = 5;
+
+/** The bytes of a fold as JSON, about, and as many as were last measured. */
+export interface FoldSize {
+  readonly bytes: number;
+  readonly measuredBytes: number;
+}
+
+/** Below, a measurement costs more than a wrong size. */
+const measuredFrom = 2_048;
+
+/**
+ * Adds the bytes of events to the size of the fold that has them. Events also replace and remove, so a fold is measured when its
+ * size has doubled: a session that was refreshed a thousand times is no larger than a new one.
+ */
+export function grownSize(
+  { bytes, measuredBytes }: FoldSize,
+  added: number,
+  fold: () => readonly unknown[],
+): FoldSize {
+  const grown = bytes + added;
+  if (grown < measuredFrom || grown <= 2 * measuredBytes) return { bytes: grown, measuredBytes };
+  const measured = serialize(fold()).length;
+  return { bytes: measured, measuredBytes: measured };
+}
 
 /** The largest part of a cache that counts for one entry, so that a large entry does not empty the cache. */
 const shareMax = 1 / 16;

@@ -127,7 +127,7 @@ export function makeProjectReader({ views, usage }: { readonly views: Views; rea
     documents: readonly ViewDocument<ProjectDocument>[],
     userId: string,
     roleOfStrangers: Role | null = null,
-    used = usage.ofProjects,
+    used: ProjectUsage['ofProjects'] = (ids) => usage.ofProjects(ids),
   ): Promise<readonly Versioned<ProjectResource>[]> {
     const usedBy = await used(documents.map(({ id }) => id));
     return documents.flatMap(({ id, revision, body }) => {

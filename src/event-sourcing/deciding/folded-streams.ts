@@ -3,7 +3,7 @@ import type { DocumentWriter } from '../views/views.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import { type EventStore, maxEventBytes } from '../ports/event-store.js';
 import { evolveDocument } from '../views/projection.js';
-import { makeLru, makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
+import { type FoldSize, grownSize, makeLru, makeSizedLru, objectBytesPerJsonByte } from '../../kit/lru.js';
 import { eventBytes, readStream } from '../feeding/read-log.js';
 import { type StoredDocument, assertDocumentFits, maxDocumentBytes } from '../ports/read-model-store.js';
 
@@ -41,8 +41,8 @@ export interface Folded<State> {
   /** Null: the stream does not exist. */
   readonly revision: bigint | null;
   readonly documents: ReadonlyMap<string, StoredDocument>;
-  /** The bytes of the data of its events as JSON. The state and each document hold at most about as much. */
-  readonly bytes: number;
+  /** Of the state and the documents: an event adds at most about its data to each. */
+  readonly size: FoldSize;
 }
 
 export interface Target<State, Command, Event extends DomainEvent> {
@@ -78,7 +78,7 @@ export function makeFoldedStreams({
   // By stream. A stream belongs to one aggregate, so the cast in `find` is safe.
   const cache = makeSizedLru<Folded<unknown>>({
     ...{ entriesMax: streamsMax, bytesMax },
-    bytesOf: ({ bytes, documents }) => objectBytesPerJsonByte * bytes * (1 + documents.size),
+    bytesOf: ({ size }) => objectBytesPerJsonByte * size.bytes,
   });
 
   return { latest, cached, extended, keep };
@@ -92,8 +92,9 @@ export function makeFoldedStreams({
     const from = before.revision === null ? 0n : before.revision + 1n;
     const following = await readStream(eventStore, stream, from);
     const folded = following.reduce((reached, event) => foldStored(aggregate, reached, event), before);
-    store(stream, folded);
-    return folded;
+    const sized = { ...folded, size: sizeAfter(before.size, folded, following) };
+    store(stream, sized);
+    return sized;
   }
 
   /** Loads and commands run concurrently: the later revision stays. */
@@ -149,8 +150,8 @@ export function makeFoldedStreams({
       }
     }
     const state = evolving.reduce(aggregate.decider.evolve, before.state);
-    const bytes = events.reduce((sum, { data }) => sum + eventBytes({ data }), before.bytes);
-    return { state, revision, documents, bytes, dependsOnTime: timesUsed > 0 };
+    const size = sizeAfter(before.size, { state, documents }, events);
+    return { state, revision, documents, size, dependsOnTime: timesUsed > 0 };
   }
 
   /**
@@ -176,13 +177,23 @@ export function makeFoldedStreams({
       const next = evolveDocument(view, document, isDecoded ? event : view.codec.decode(stored));
       documents.set(view.name, next);
     }
-    const bytes = before.bytes + eventBytes({ data: stored.data });
-    return { state: decider.evolve(before.state, event), revision: event.revision, documents, bytes };
+    const state = decider.evolve(before.state, event);
+    return { state, revision: event.revision, documents, size: before.size };
   }
+}
+
+function sizeAfter(
+  before: FoldSize,
+  { state, documents }: Pick<Folded<unknown>, 'state' | 'documents'>,
+  events: readonly Pick<StoredEvent, 'data'>[],
+): FoldSize {
+  const added = events.reduce((sum, { data }) => sum + eventBytes({ data }), 0) * (1 + documents.size);
+  return added === 0 ? before : grownSize(before, added, () => [state, ...documents.values()]);
 }
 
 function absent<State, Command, Event extends DomainEvent>({
   decider,
 }: Aggregate<State, Command, Event>): Folded<State> {
-  return { state: decider.initialState, revision: null, documents: new Map(), bytes: 0 };
+  const size = { bytes: 0, measuredBytes: 0 };
+  return { state: decider.initialState, revision: null, documents: new Map(), size };
 }

@@ -1,9 +1,27 @@
 import test from 'ava';
 import { makeFoldedStreams } from '../../../src/event-sourcing/deciding/folded-streams.js';
-import { counterAggregate, contextOf } from '../../support/kernel/counters.js';
+import type { Aggregate } from '../../../src/event-sourcing/deciding/command-handler.js';
+import {
+  counterAggregate,
+  type CounterEvent,
+  type CounterCommand,
+  counterCodec,
+  contextOf,
+} from '../../support/kernel/counters.js';
 import { givenWorld, handlerWithoutViews } from '../../support/kernel/world.js';
 
-/** A cache of 1,000 streams and 160,000 bytes of JSON, which take five times as much, and streams with a label of the given length. */
+/** Each event replaces what the one before it has left. */
+const lastOperation: Aggregate<string, CounterCommand, CounterEvent> = {
+  category: 'counter',
+  codec: counterCodec,
+  decider: {
+    initialState: '',
+    decide: () => [],
+    evolve: (before, event) => (event.type === 'CounterAdded' ? event.data.operation : before),
+  },
+};
+
+/** A cache of 1,000 streams and 160,000 bytes of JSON, which take five times as much, and streams of events of the given length. */
 function given() {
   const world = givenWorld();
   const handler = handlerWithoutViews(world);
@@ -12,10 +30,13 @@ function given() {
     documentWriter: { viewsOf: () => [] },
     ...{ streamsMax: 1_000, bytesMax: 5 * 160_000 },
   });
-  const targetOf = (id: string) => ({ aggregate: counterAggregate, stream: `counter-${id}` });
-  const load = async (id: string, labelLength: number): Promise<void> => {
-    const command = { type: 'Open', label: 'x'.repeat(labelLength) } as const;
-    await handler.handle({ aggregate: counterAggregate, id }, command, contextOf(1, world.clock.now()));
+  const targetOf = (id: string) => ({ aggregate: lastOperation, stream: `counter-${id}` });
+  const load = async (id: string, length: number, events = 1): Promise<void> => {
+    const send = (command: CounterCommand, n: number) =>
+      handler.handle({ aggregate: counterAggregate, id }, command, contextOf(n, world.clock.now()));
+    await send({ type: 'Open', label: 'x' }, 1);
+    const amounts = Array.from({ length: events }, () => 1);
+    await send({ type: 'Add', operation: 'x'.repeat(length), amounts }, 2);
     await streams.latest(targetOf(id));
   };
   const isCached = (id: string): boolean => streams.cached(targetOf(id), 'remembered') !== null;
@@ -39,4 +60,10 @@ test('A fold that is larger than the cache evicts a sixteenth of it, and is cach
   await load('large', 200_000);
   t.true(isCached('large'));
   t.true(isCached('c99') && isCached('c0'), 'small folds stay');
+});
+
+test('A fold takes as much of the cache as it holds, however many events made it', async (t) => {
+  const { load, isCached } = given();
+  for (let n = 0; n < 100; n += 1) await load(`c${n}`, 500, 40);
+  t.true(isCached('c0'), 'the oldest of 2 MB of events, of which a fortieth is left');
 });
