@@ -15,7 +15,8 @@ ARG SOURCE_DATE_EPOCH
 RUN node scripts/build.mjs && node scripts/build-site.mjs && npm prune --omit=dev
 
 FROM node:26-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+# glibc gives each thread memory of its own otherwise: 20 MB more.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY LICENSE NOTICE ./
 COPY --from=build /app/package.json /app/THIRD-PARTY /app/sbom.cdx.json ./

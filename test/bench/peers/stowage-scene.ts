@@ -15,9 +15,11 @@ import { password, signIn } from '../logins.js';
 import type { Requests } from './sides.js';
 
 /** A project has 20 storages at most, and a user 100 projects. */
-const projectsOfUser = 4;
-/** The storages that each row creates in a round, the projects and the callbacks of one platform. */
-const amounts = { storages: 300, projects: 300, callbacks: 200 };
+const projectsOfUser = 14;
+/** The storages, the projects and the callbacks of one platform of a round, so many that it takes about as long as those by time. */
+const amounts = { storages: 1_300, projects: 1_500, callbacks: 700 };
+/** Users who create projects and orders only. */
+const buyersCount = 100;
 const ordersOfUser = 88;
 
 interface Member extends SignedIn {
@@ -33,13 +35,21 @@ export async function makeStowageScene(service: ServiceProcess) {
   const client = makeServiceClient(service.url);
   const program = 'Stowage';
   const refreshTokens: string[] = [];
+  /** The tokens of the members, then of the buyers. */
   const members: Member[] = [];
+  const buyers: SignedIn[] = [];
   // One user more than connections keeps its few projects.
   for (let index = 0; index <= connections; index += 1)
     members.push(await makeMember(`user-${index}@example.org`));
+  for (let index = 0; index < buyersCount; index += 1) {
+    const buyer = await client.register(`buyer-${index}@example.org`, password);
+    refreshTokens.push(buyer.refreshToken);
+    buyers.push(buyer);
+  }
   const memberOf = (connection: number): Member => members[connection % connections] as Member;
   const base = { program, url: service.url, pid: service.pid };
-  const headersOf = (member: Member): Record<string, string> => ({
+  const buyerOf = (sent: number): SignedIn => buyers[sent % buyersCount] as SignedIn;
+  const headersOf = (member: SignedIn): Record<string, string> => ({
     ...member.headers,
     'content-type': 'application/json',
   });
@@ -69,16 +79,16 @@ export async function makeStowageScene(service: ServiceProcess) {
     signIn: (n: number): Promise<number> => signIn(client, memberOf(n).email),
     /** Renews the access tokens, which live for 10 minutes. */
     renew: async (): Promise<void> => {
-      for (const [index, member] of members.entries()) {
+      for (const index of refreshTokens.keys()) {
         const reply = await client.post('/api/v1/auth/refresh', {
           refresh_token: refreshTokens[index] ?? '',
         });
         const tokens = asObject(asObject(reply.json()['data'])['tokens'] ?? reply.json()['data']);
         refreshTokens[index] = textOf(tokens, 'refresh_token');
-        members[index] = {
-          ...member,
-          headers: { authorization: `Bearer ${textOf(tokens, 'access_token')}` },
-        };
+        const headers = { authorization: `Bearer ${textOf(tokens, 'access_token')}` };
+        const [member, buyer] = [members[index], index - members.length];
+        if (member === undefined) buyers[buyer] = { ...buyerOf(buyer), headers };
+        else members[index] = { ...member, headers };
       }
     },
     /** Gives the first user as many projects as a user may have. */
@@ -108,7 +118,7 @@ export async function makeStowageScene(service: ServiceProcess) {
       }),
     project: () =>
       inTurn({ status: 201, amount: amounts.projects }, (sent) => ({
-        headers: headersOf(memberOf(sent)),
+        headers: headersOf(buyerOf(sent)),
         ...post('/projects', { name: 'Film' }),
       })),
     refresh: (): Requests => ({
@@ -175,7 +185,7 @@ export async function makeStowageScene(service: ServiceProcess) {
     const platform = (await makePaymentPlatforms('ours'))[provider];
     const [at, order] = [new Date(), { plan_id: 'capacity-100g', provider }];
     const placed = await Promise.all(
-      members.map(async ({ headers }) => {
+      buyers.map(async ({ headers }) => {
         const callbacks = [];
         for (let n = 0; n < ordersOfUser / 2; n += 1) {
           const reply = (await client.post('/api/v1/orders', order, headers)).json();

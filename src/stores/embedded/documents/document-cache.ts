@@ -121,8 +121,8 @@ export function makeDocumentCache() {
     ): StoredDocument[] => {
       const unique = ids.length > 1 ? [...new Set(ids)] : ids;
       const found = unique.map((id) => cache.get(keyOf(collection, id)));
-      const unknown = unique.filter((_, index) => found[index] === undefined);
-      if (unknown.length > 0) {
+      if (found.includes(undefined)) {
+        const unknown = unique.filter((_, index) => found[index] === undefined);
         const fresh = new Map(read(unknown).map((each) => [each.document.id, each]));
         for (const [index, id] of unique.entries()) {
           if (found[index] !== undefined) continue;

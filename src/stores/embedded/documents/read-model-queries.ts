@@ -207,9 +207,10 @@ export function haveValue(
   where: NonNullable<DocumentQuery['where']>,
 ): boolean {
   const wanted = new Set(('equals' in where ? [where.equals] : where.anyOf).map(asStored));
-  return found.every(({ body }) =>
-    [...indexValues(body, where.field)].some((value) => wanted.has(asStored(value))),
-  );
+  return found.every(({ body }) => {
+    for (const value of indexValues(body, where.field)) if (wanted.has(asStored(value))) return true;
+    return false;
+  });
 }
 
 /** Returns a text as SQLite stores it. */
