@@ -54,7 +54,7 @@ export interface Target<State, Command, Event extends DomainEvent> {
 export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
 /** What a fold becomes by events that are appended next. */
-interface Extended<State> extends Folded<State> {
+export interface Extended<State> extends Folded<State> {
   /** Whether a fold has asked when the store records an event, which only a read shows. */
   readonly dependsOnTime: boolean;
 }

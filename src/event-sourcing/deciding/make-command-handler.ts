@@ -20,6 +20,7 @@ import { Overloaded, makeKeyedMutex } from '../../kit/semaphore.js';
 import type { EventStore, FurtherAppend } from '../ports/event-store.js';
 import {
   type Encoded,
+  type Extended,
   type Folded,
   type Target,
   makeDocumentGuard,
@@ -31,7 +32,8 @@ const attemptsMax = 20;
 
 export function makeCommandHandler(deps: {
   readonly eventStore: EventStore;
-  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'>;
+  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> &
+    Partial<Pick<DocumentWriter, 'appending'>>;
   readonly clock: Clock;
   readonly random: Random;
   /** The limits of an append whose caller sets none. */
@@ -119,11 +121,20 @@ export function makeCommandHandler(deps: {
 
   /** @returns null when another writer appended first */
   async function append<State, Command, Event extends DomainEvent>(
-    { target, context, options }: Run<State, Command, Event>,
+    run: Run<State, Command, Event>,
     before: Folded<State>,
     events: readonly Event[],
   ): Promise<Handled<Event> | null> {
-    const { newEvents, after, at } = encode(target, before, events, context);
+    const encoded = encode(run.target, before, events, run.context);
+    const work = () => appendEncoded(run, events, encoded);
+    return documentWriter.appending?.(run.target.stream, work) ?? work();
+  }
+
+  async function appendEncoded<State, Command, Event extends DomainEvent>(
+    { target, context, options }: Run<State, Command, Event>,
+    events: readonly Event[],
+    { newEvents, after, at }: EncodedEvents<State, Event>,
+  ): Promise<Handled<Event> | null> {
     let position: Position | null = null;
     try {
       if (newEvents.length > 0) {
@@ -153,7 +164,7 @@ export function makeCommandHandler(deps: {
     before: Folded<State>,
     events: readonly Event[],
     context: CommandContext,
-  ) {
+  ): EncodedEvents<State, Event> {
     const newEvents = events.map((event, index) => toNewEvent(target, event, { index, context }));
     const after = streams.extended(target, before, newEvents);
     const { stream } = target;
@@ -199,6 +210,13 @@ export function makeCommandHandler(deps: {
 function nameOf(category: string, command: unknown): string {
   const hasType = typeof command === 'object' && command !== null && 'type' in command;
   return hasType ? `${category} ${String(command.type)}` : category;
+}
+
+/** Events as they are appended at a revision, and the fold with them. */
+interface EncodedEvents<State, Event extends DomainEvent> {
+  readonly newEvents: readonly Encoded<Event>[];
+  readonly after: Extended<State>;
+  readonly at: { readonly stream: string; readonly expected: bigint | 'no-stream' };
 }
 
 /** One call of `handle`. */

@@ -244,6 +244,8 @@ export function makeDocumentWriter(deps: {
   const byName = new Map(folds.map((projection) => [projection.name, projection]));
   const viewsByCategory = new Map<string, Projection[]>();
   const underWay = new Set<Promise<void>>();
+  /** The appends of commands, by stream, up to the beginning of their writes. A command of a stream waits for the one before it. */
+  const appending = new Map<string, Promise<unknown>>();
   /** The revisions up to which the store has documents, by collection and id, until a projector has passed them. */
   const written = makeLru<number>(writtenMax);
   for (const projection of folds) {
@@ -276,8 +278,21 @@ export function makeDocumentWriter(deps: {
         underWay.delete(writing);
       }
     },
-    /** Resolves when the running writes have ended. */
-    settled: async () => {
+    /** Runs an append and begins its writes: a projector may meet the event before the command knows that it is in the log. */
+    appending: <Result>(stream: string, append: () => Promise<Result>): Promise<Result> => {
+      const running = append();
+      const end = (): void => {
+        if (appending.get(stream) === running) appending.delete(stream);
+      };
+      appending.set(stream, running);
+      running.then(end, end);
+      return running;
+    },
+    /** Resolves when the running writes have ended, and those of appends to the streams. It waits for 2 s at most. */
+    settled: async (streams: readonly string[] = []) => {
+      const appends = streams.flatMap((stream) => appending.get(stream) ?? []);
+      // What takes longer is written by the projector too.
+      if (appends.length > 0) await withTimeLimit(Promise.allSettled(appends), limit).catch(() => undefined);
       await Promise.allSettled(underWay);
     },
     /** Tells whether this process has written the document at this revision or a later one, mostly once. */

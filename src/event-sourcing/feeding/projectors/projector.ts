@@ -105,7 +105,7 @@ export async function runProjector(
       options.onRead?.(page.cursor);
       // At the head, commands write documents themselves: these need no fold and no second write.
       // A total shares the commit of the documents.
-      if (page.atHead && !isTally(projection)) await documentWriter?.settled();
+      if (page.atHead && !isTally(projection)) await documentWriter?.settled(streamsOf(page));
       await pending.fold(page);
       const folded = passedWith(passed.folded, page);
       passed.folded = folded;
@@ -156,6 +156,10 @@ export async function runProjector(
       if (passed.written !== null) await saver.save(passed.written);
     }
   }
+}
+
+function streamsOf({ events }: LogPage): readonly string[] {
+  return events.map(({ stream }) => stream);
 }
 
 interface PassedPages {

@@ -134,6 +134,11 @@ export function makeDocumentCache() {
       }
       return found.filter((known) => typeof known === 'object');
     },
+    /** Returns a document, null where there is none; undefined where the cache does not know it. */
+    known: (collection: string, id: string): StoredDocument | null | undefined => {
+      const found = cache.peek(keyOf(collection, id));
+      return found === absent ? null : found;
+    },
     /** Caches a document that a commit has written. The caller calls it before it acknowledges the commit. */
     written,
     /** Removes a document that a commit may have changed. The caller calls it before it acknowledges the commit. */

@@ -31,6 +31,11 @@ export function indexValues(body: JsonObject | null, path: string): ReadonlySet<
   return new Set(reached.flatMap(elements).filter(isString));
 }
 
+/** Returns a text as SQLite stores it. */
+export function asStored(text: string): string {
+  return text.toWellFormed();
+}
+
 function isString(value: JsonValue): value is string {
   return typeof value === 'string';
 }

@@ -16,7 +16,7 @@ import {
 } from './document-cache.js';
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
-import { indexValues } from './index-values.js';
+import { asStored, indexValues } from './index-values.js';
 import { assertAscending } from './read-model-scrub.js';
 
 /** One row holds several documents, because a row for each is several times slower. Bodies are concatenated bytes. */
@@ -211,11 +211,6 @@ export function haveValue(
     for (const value of indexValues(body, where.field)) if (wanted.has(asStored(value))) return true;
     return false;
   });
-}
-
-/** Returns a text as SQLite stores it. */
-function asStored(text: string): string {
-  return text.toWellFormed();
 }
 
 /** @throws StoreDamaged when an id is there twice, or out of its order */

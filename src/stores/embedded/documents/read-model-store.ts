@@ -7,7 +7,6 @@ import type {
   StoredDocument,
 } from '../../../event-sourcing/ports/read-model-store.js';
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
-import { makeSizedLru } from '../../../kit/lru.js';
 import { type EmbeddedContext, openFile } from '../files/open-file.js';
 import { makeDocumentCache, type SizedDocument } from './document-cache.js';
 import {
@@ -20,6 +19,7 @@ import {
 import { damage } from '../files/failures.js';
 import { readModelsFormat } from '../files/formats.js';
 import { haveValue, makeReadModelQueries, type ReadModelQueries } from './read-model-queries.js';
+import { makeSelections } from './selections.js';
 import { startScrub } from './start-scrub.js';
 
 /** A pause of writes after which the newest index entries are moved on: each query reads all of them. */
@@ -36,10 +36,7 @@ export async function openReadModelStore(
   /** How often other threads have written. */
   let others = 0;
   const cache = makeDocumentCache();
-  const selected = makeSizedLru<readonly string[]>({
-    ...{ entriesMax: 4_000, bytesMax: 1024 * 1024 },
-    bytesOf: (ids) => 200 + 60 * ids.length,
-  });
+  const selections = makeSelections();
   const { writer, queries, answer, close } = await openFile<
     ReadModelRequest,
     ReadModelReply,
@@ -52,8 +49,10 @@ export async function openReadModelStore(
         if (kind !== 'write' && kind !== 'drop') continue;
         rest = rest?.refresh() ?? setTimeout(moveOn, restMs).unref();
         changes.set(collection, (changes.get(collection) ?? 0) + 1);
-        if (kind === 'drop') cache.forgetAll();
-        else if (collection !== recordsCollection)
+        if (kind === 'drop') {
+          cache.forgetAll();
+          selections.forgetAll(collection);
+        } else if (collection !== recordsCollection)
           noteWritten(collection, request[2], replies?.[index] ?? null);
       }
     },
@@ -82,7 +81,7 @@ export async function openReadModelStore(
     find: (collection, query) => answer(() => find(collection, query)),
     findInOrder: (collection, query) => answer(() => queries.findInOrder(collection, query)),
     ids: (collection, query) =>
-      answer(() => selected.get(keyOf(collection, query)) ?? find(collection, query).map(({ id }) => id)),
+      answer(() => selections.get(collection, query) ?? find(collection, query).map(({ id }) => id)),
     scan: async (collection, options) => {
       const page = await answer(() => queries.scan(collection, options));
       // A read takes no turn of the event loop, so pages one after the other would hold up every request.
@@ -101,7 +100,7 @@ export async function openReadModelStore(
     forget: () => {
       others += 1;
       cache.forgetAll();
-      selected.clear();
+      selections.clear();
     },
     close: async () => {
       clearTimeout(rest);
@@ -114,8 +113,15 @@ export async function openReadModelStore(
   function noteWritten(collection: string, rows: readonly DocumentRow[], reply: ReadModelReply): void {
     for (const [index, row] of rows.entries()) {
       const applied = Array.isArray(reply) && reply[index] === true;
-      if (applied) cache.written(collection, parseRow(row));
-      else cache.forget(collection, row[0]);
+      const [id] = row;
+      if (applied) {
+        const written = parseRow(row);
+        selections.changed(collection, cache.known(collection, id), written.document);
+        cache.written(collection, written);
+      } else {
+        cache.forget(collection, id);
+        if (reply === null) selections.forgetAll(collection);
+      }
     }
   }
 
@@ -126,19 +132,14 @@ export async function openReadModelStore(
       : cache.getMany(collection, ids, (unknown) => queries.getMany(collection, unknown));
   }
 
-  function keyOf(collection: string, query: DocumentQuery): string {
-    return JSON.stringify([collection, query, changes.get(collection)]);
-  }
-
   /**
-   * Selects ids again only after a change of the collection, and takes their documents from the cache. A commit may be in the file
+   * Takes the ids from earlier selections, and their documents from the cache. A commit may be in the file
    * before its thread reports it. Where the cache lacks it, one statement reads all from the file.
    */
   function find(collection: string, query: DocumentQuery): readonly StoredDocument[] {
     const { where } = query;
     if (where === undefined || !('equals' in where)) return queries.find(collection, query);
-    const key = keyOf(collection, query);
-    const ids = selected.get(key) ?? queries.ids(collection, { ...query, where });
+    const ids = selections.get(collection, query) ?? queries.ids(collection, { ...query, where });
     const found = read(collection, ids);
     if (found.length < ids.length || !haveValue(found, where)) {
       // A document stays in the file for ever, as a tombstone at least.
@@ -146,7 +147,7 @@ export async function openReadModelStore(
         throw damage(readModelsFormat, 'an index names a document that is not there');
       return queries.find(collection, query);
     }
-    selected.set(key, ids);
+    selections.set(collection, query, ids);
     return found;
   }
 }

@@ -1,0 +1,74 @@
+import test from 'ava';
+import type { DocumentQuery, StoredDocument } from '../../../src/event-sourcing/ports/read-model-store.js';
+import { makeSelections } from '../../../src/stores/embedded/documents/selections.js';
+import { makeSeededRandom } from '../../support/fakes/clock.js';
+import { givenDirectory, openDocuments } from '../../support/servers/embedded-directory.js';
+
+const collection = 'projects@1.1';
+const owners = ['ada', 'bob', 'cleo', 'dan'];
+const steps = 3_000;
+
+test('Lists by a value are those of the documents, after any sequence of writes', async (t) => {
+  // Given documents with some owners each, and a service that has asked for lists before
+  const random = makeSeededRandom(41);
+  const draw = (max: number): number => Math.floor(random() * max);
+  const { readModelStore: store, close } = await openDocuments(givenDirectory(t));
+  t.teardown(close);
+  await store.ensureCollection(collection, ['owner_ids']);
+  const documents = new Map<string, StoredDocument>();
+  const queries = owners.flatMap((owner) =>
+    [false, true].flatMap((descending) =>
+      [1, 3, 100].map((limit) => ({ where: { field: 'owner_ids', equals: owner }, descending, limit })),
+    ),
+  );
+  const expected = ({ descending = false, limit }: DocumentQuery, owner: string): readonly string[] => {
+    const ids = [...documents.values()]
+      .filter(({ body }) => (body?.['owner_ids'] as string[] | undefined)?.includes(owner) === true)
+      .map(({ id }) => id)
+      .sort();
+    return (descending ? ids.reverse() : ids).slice(0, limit);
+  };
+  let pending: Promise<unknown>[] = [];
+  for (let step = 0; step < steps; step += 1) {
+    // When documents are written, some at once, some lose all owners, and some are deleted
+    const id = `p${draw(30)}`;
+    const revision = (documents.get(id)?.revision ?? -1n) + 1n;
+    const body = draw(8) === 0 ? null : { owner_ids: owners.filter(() => draw(3) === 0) };
+    const document = { id, revision, body };
+    documents.set(id, document);
+    pending.push(store.write(collection, [{ document, foldedFrom: 'whole-stream' }]));
+    // A list that is asked for meanwhile has what is in the file now
+    if (draw(3) === 0) pending.push(store.find(collection, queries[draw(queries.length)] as DocumentQuery));
+    if (draw(4) > 0) continue;
+    await Promise.all(pending);
+    pending = [];
+    // Then each list has them
+    const query = queries[draw(queries.length)] as (typeof queries)[number];
+    const ids = expected(query, query.where.equals);
+    const found = draw(2) === 0 ? await store.ids(collection, query) : await store.find(collection, query);
+    const listed = found.map((one) => (typeof one === 'string' ? one : one.id));
+    t.deepEqual(listed, ids, `step ${step}: ${JSON.stringify(query)}`);
+  }
+});
+
+test('A list is forgotten where the process does not know the document before a write, or knows a later one', (t) => {
+  const documentOf = (revision: bigint, owner: string) => ({
+    id: 'p1',
+    revision,
+    body: { owner_ids: [owner] },
+  });
+  const byAda = { where: { field: 'owner_ids', equals: 'ada' }, limit: 100 };
+  const [first, second, third] = [documentOf(1n, 'ada'), documentOf(2n, 'bob'), documentOf(3n, 'cleo')];
+  // A read may have met the third revision before the thread reports the second one
+  for (const [known, ids] of [
+    [first, []],
+    [undefined, undefined],
+    [third, undefined],
+    [second, undefined],
+  ] as const) {
+    const selections = makeSelections();
+    selections.set(collection, byAda, ['p1']);
+    selections.changed(collection, known, second);
+    t.deepEqual(selections.get(collection, byAda), ids);
+  }
+});
