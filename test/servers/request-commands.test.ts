@@ -2,6 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../support/clients/http-app.js';
 import { makeTestClock } from '../support/fakes/clock.js';
+import { pluck } from '../support/given/pluck.js';
+import { callsOfRequests, givenServers } from '../support/servers/calls-of-requests.js';
 import { makeCountingProxy } from '../support/servers/proxies.js';
 import { startTestService } from '../support/servers/http-service.js';
 import { makeTestDatabase, mongoDbSuite, openStoresAt } from '../support/servers/store-servers.js';
@@ -42,7 +44,36 @@ async function start(t: ExecutionContext) {
 
 const idIn = ({ json }: Answer): string => (json as { id: string }).id;
 
+/** The commands of a request with its reactions and views, one after the other, in a process that has served the same clients before. */
+const commandsMax: Readonly<Record<string, number>> = {
+  'GET storage': 2,
+  'list of assets': 2,
+  'POST project': 3,
+  'PATCH project': 3,
+  'POST storage': 4,
+  // Two of them count the bytes.
+  'POST asset': 5,
+  // The user of the test has not proved the address.
+  refresh: 3,
+  'a callback with its grant': 6,
+  'a sign-in': 15,
+};
+
 mongoDbSuite(test, 'The commands of requests are counted', () => {
+  test.serial('A request of a served process sends as many commands as it must', async (t) => {
+    t.timeout(300_000);
+    const servers = await givenServers();
+    t.teardown(() => servers.stop());
+    const counts = await callsOfRequests(servers);
+    t.deepEqual(pluck(counts, 'what'), Object.keys(commandsMax));
+    for (const { what, commands, seconds } of counts) {
+      t.log(what, commands);
+      // Now and then a checkpoint, the registry or the audit log is read or written meanwhile.
+      const others = 0.9 + 4 * seconds;
+      t.true((commands ?? Infinity) < (commandsMax[what] ?? 0) + others, `${what}: ${commands}`);
+    }
+  });
+
   test.serial('A read of a storage and of the own account take two commands each', async (t) => {
     const { get, post, signUp, makeProject, commandsOf } = await start(t);
     const owner = await signUp('owner');

@@ -2,10 +2,10 @@ import type { Handled } from '../../../src/event-sourcing/deciding/command-handl
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { changeName } from '../../../src/event-sourcing/views/projection.js';
-import type { Views } from '../../../src/event-sourcing/views/views.js';
+import type { ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
 import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
-import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
+import { capacityOf, type UserDocument, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
 /** What the assets of projects use, and what their payers may use (src/areas/assets/README.md#capacity). @throws StoreUnavailable */
@@ -50,9 +50,15 @@ export function makeUsageReader({ views }: { readonly views: Views }) {
   /**
    * Returns the bytes that the payer of a project may still use; below 0 where they use more than their capacity. The project
    * counts also where the view of projects does not show it yet.
+   * @param known a user whom the request has read, perhaps the payer
    */
-  async function roomOf(payerId: string, projectId: string): Promise<number> {
-    const [user, used] = await Promise.all([users.get(payerId), sumOf(payerId, projectId)]);
+  async function roomOf(
+    payerId: string,
+    projectId: string,
+    known?: ViewDocument<UserDocument>,
+  ): Promise<number> {
+    const payer = known?.id === payerId ? known : users.get(payerId);
+    const [user, used] = await Promise.all([payer, sumOf(payerId, projectId)]);
     return Number(BigInt(user === null ? 0 : capacityOf(user.body)) - used);
   }
 

@@ -12,8 +12,9 @@ test('Lists by a value are those of the documents, after any sequence of writes'
   // Given documents with some owners each, and a service that has asked for lists before
   const random = makeSeededRandom(41);
   const draw = (max: number): number => Math.floor(random() * max);
-  const { readModelStore: store, close } = await openDocuments(givenDirectory(t));
-  t.teardown(close);
+  const stores = await openDocuments(givenDirectory(t));
+  t.teardown(() => stores.close());
+  const store = stores.readModelStore;
   await store.ensureCollection(collection, ['owner_ids']);
   const documents = new Map<string, StoredDocument>();
   const queries = owners.flatMap((owner) =>

@@ -25,6 +25,8 @@ interface CallsOfRequest {
   readonly calls: number;
   /** Null without a server in MONGODB_URL. */
   readonly commands: number | null;
+  /** How long it takes, with the wait for its reactions, in seconds. Meanwhile the process sends two commands a second at rest. */
+  readonly seconds: number;
   /** The kinds of the calls and the categories of their streams, each with its number a request. */
   readonly streams: readonly string[];
 }
@@ -130,11 +132,14 @@ export async function callsOfRequests({
     await request();
     const [callsBefore, commandsBefore] = [ofStreams().length, commands()];
     const times = what === 'a sign-in' ? 5 : requests;
+    const beganMs = performance.now();
     for (let n = 0; n < times; n += 1) await request();
+    const seconds = (performance.now() - beganMs) / times / 1_000;
     const own = ofStreams().slice(callsBefore);
     const after = commands();
     counted.push({
       what,
+      seconds,
       calls: own.length / times,
       commands: after === null || commandsBefore === null ? null : (after - commandsBefore) / times,
       streams: numbersByStream(own, times),

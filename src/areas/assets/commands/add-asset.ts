@@ -11,6 +11,8 @@ import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
+import type { UserDocument } from '../../../../projections/accounts/users/projection.js';
+import type { ViewDocument } from '../../../event-sourcing/views/views.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { AssetDescription } from '../domain/asset/events.js';
@@ -50,8 +52,9 @@ export function makeOpenAssetStorage(deps: Pick<AssetDeps, 'openStorage'>) {
 }
 
 interface AddAssetInput extends AssetFacts {
-  /** As the gate of the request has read it. */
+  /** The project and the user of the request, as its gate has read them. */
   readonly project: Pick<ProjectAccess, 'id' | 'defaultStorageId' | 'document'>;
+  readonly by?: ViewDocument<UserDocument> | undefined;
   /** Undefined: the project's default storage. */
   readonly storageId: string | undefined;
 }
@@ -81,7 +84,7 @@ export function makeAddAsset(
   deps: AssetDeps & { readonly capacity: Pick<Capacity, 'judged'>; readonly objectKeys: ObjectKeys },
 ) {
   const { handler, assets, capacity, objectKeys } = deps;
-  return async ({ project, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
+  return async ({ project, by, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
     const { id: projectId } = project;
     // Facts that no storage accepts are rejected before the storage is read.
     checkNewAsset(facts);
@@ -97,7 +100,7 @@ export function makeAddAsset(
         loadOfNew(context),
       );
     const payerId = project.document.body.billed_to;
-    const asset = { projectId, payerId, assetId, bytes: bytesOfAsset(description), isNew: true };
+    const asset = { projectId, payerId, by, assetId, bytes: bytesOfAsset(description), isNew: true };
     // The key that begins with the id of the asset needs no claim.
     const keys = keysOfAsset(description).slice(facts.object_key === undefined ? 1 : 0);
     const objects = { storageId: storage_id, assetId, keys, commandId: context.commandId };

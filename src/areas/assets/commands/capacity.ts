@@ -4,6 +4,8 @@ import type { AssetDeps } from '../deps.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import type { AssetEvent } from '../domain/asset/events.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
+import type { UserDocument } from '../../../../projections/accounts/users/projection.js';
+import type { ViewDocument } from '../../../event-sourcing/views/views.js';
 
 /** A change of what an asset uses of its payer's capacity. */
 interface CapacityChange {
@@ -14,6 +16,8 @@ interface CapacityChange {
   readonly bytes: number;
   /** Whether the command adds the asset. */
   readonly isNew?: boolean;
+  /** The user of the request, as its gate has read it. */
+  readonly by?: ViewDocument<UserDocument> | undefined;
 }
 
 /** Judges what assets use by the sums of the view (src/areas/assets/README.md#capacity), and counts what this process appends. */
@@ -56,11 +60,11 @@ export function makeCapacity({ handler, usage, viewLags }: AssetDeps) {
   }
 
   async function judge(
-    { projectId, payerId, assetId, bytes, isNew }: CapacityChange,
+    { projectId, payerId, assetId, bytes, isNew, by }: CapacityChange,
     context: CommandContext,
   ) {
     requireFresh();
-    if (bytes <= (await usage.roomOf(payerId, projectId))) return;
+    if (bytes <= (await usage.roomOf(payerId, projectId, by))) return;
     const { state } = await handler.load(assetAggregate, assetId);
     const isRepeated =
       isNew === true

@@ -129,8 +129,9 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       isGone: async ({ id }, { params: { projectId } }) => (await assets.find(projectId, id)) === null,
       check: ({ body }) => checkNewAsset(factsOf(body)),
       entityTag: true,
-      handler: async ({ project, body, command }) => {
-        const input = { ...factsOf(body), project, storageId: body.storage_id };
+      handler: async ({ caller, project, body, command }) => {
+        const by = caller.kind === 'session' ? caller.user.document : undefined;
+        const input = { ...factsOf(body), project, by, storageId: body.storage_id };
         return created(await addAsset(input, command), `/api/v1/projects/${project.id}/assets`);
       },
     }),

@@ -53,18 +53,13 @@ export function makeSelections() {
      * @param known the document as the process knows it: null for none, undefined for not at all. A read may have met a later write
      */
     changed: (collection: string, known: StoredDocument | null | undefined, after: StoredDocument): void => {
-      const { id, revision } = after;
+      const selectedBy = fields.get(collection);
+      if (selectedBy === undefined) return;
       // A stream begins with revision 0.
-      const before = revision === 0n ? null : known;
-      for (const field of fields.get(collection) ?? []) {
-        if (before === undefined || (before !== null && before.revision >= revision)) {
-          forgetAll(collection);
-          return;
-        }
-        const [old, now] = [indexValues(before?.body ?? null, field), indexValues(after.body, field)];
-        for (const value of now) if (!old.has(value)) change(keyOf(collection, field, value), id, withId);
-        for (const value of old) if (!now.has(value)) change(keyOf(collection, field, value), id, withoutId);
-      }
+      const before = after.revision === 0n ? null : known;
+      if (before === undefined || (before !== null && before.revision >= after.revision))
+        forgetAll(collection);
+      else for (const field of selectedBy) follow(collection, field, { before, after });
     },
     /** Forgets the selections of a collection. */
     forgetAll,
@@ -78,6 +73,17 @@ export function makeSelections() {
     fields.delete(collection);
     const prefix = `${JSON.stringify([collection]).slice(0, -1)},`;
     for (const key of cache.keys()) if (key.startsWith(prefix)) cache.delete(key);
+  }
+
+  function follow(
+    collection: string,
+    field: string,
+    { before, after }: { readonly before: StoredDocument | null; readonly after: StoredDocument },
+  ): void {
+    const [old, now] = [indexValues(before?.body ?? null, field), indexValues(after.body, field)];
+    for (const value of now) if (!old.has(value)) change(keyOf(collection, field, value), after.id, withId);
+    for (const value of old)
+      if (!now.has(value)) change(keyOf(collection, field, value), after.id, withoutId);
   }
 
   function change(
