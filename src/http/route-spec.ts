@@ -1,5 +1,7 @@
 import { namedObject } from '../validation/fields.js';
 import type { NamedRevisions } from '../event-sourcing/deciding/command-handler.js';
+import type { JsonObject } from '../event-sourcing/ports/domain-event.js';
+import type { Wanted } from '../event-sourcing/views/views.js';
 import { z } from 'zod';
 import type { CommandContext } from '../event-sourcing/ports/command-context.js';
 import type { AccessKind, Grants, Policy } from './access/access.js';
@@ -116,6 +118,8 @@ export interface RouteSpec<
   ): Promise<KnownDevice | null>;
   /** One or several limits. If one of several refuses, none is charged. */
   readonly limit?: RouteLimit | readonly [RouteLimit, ...RouteLimit[]];
+  /** Names the document below a project that the route shows. The gate reads it in one call with those that admit the request. */
+  wanted?(params: Params): Wanted<JsonObject>;
   /** Accepts `Idempotency-Key`. `rerun`: a repetition runs again as the same command, and its reply is a new one. */
   readonly idempotent?: true | 'rerun';
   readonly ifMatch?: boolean;

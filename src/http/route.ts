@@ -14,7 +14,7 @@ import type { HttpState, Shell } from './server/shell.js';
 /** A route without its type parameters: the data for the OpenAPI document, and the middleware that serves it. */
 export type Route = Omit<
   RouteSpec<AccessKind, PathParams, unknown, unknown, ReplySpecs>,
-  'handler' | 'check' | 'request' | 'access' | 'errors' | 'guards' | 'isGone' | 'deviceOf'
+  'handler' | 'wanted' | 'check' | 'request' | 'access' | 'errors' | 'guards' | 'isGone' | 'deviceOf'
 > & {
   readonly errors: readonly ErrorCode[];
   readonly access: Policy;

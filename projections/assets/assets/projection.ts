@@ -22,8 +22,8 @@ export function assetsOf(
 ): Pick<View<AssetDocument>, 'get' | 'getMany' | 'find' | 'findInOrder'> {
   const stored = views.of(assetsProjection);
   return {
-    get: async (id) => {
-      const document = await stored.get(id);
+    get: async (id, found) => {
+      const document = await stored.get(id, found);
       return document !== null && isAsset(document) ? document : null;
     },
     getMany: async (ids) => (await stored.getMany(ids)).filter(isAsset),

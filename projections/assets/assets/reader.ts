@@ -1,5 +1,12 @@
 import { RemovedSince } from '../../../src/event-sourcing/ports/errors.js';
-import type { Page, Versioned, View, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type {
+  FoundDocument,
+  Page,
+  Versioned,
+  View,
+  ViewDocument,
+  Views,
+} from '../../../src/event-sourcing/views/views.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { type AssetFilter, findingMark, makeMatches, objectPlace, pastSortKeys, sortKey } from './finding.js';
 import type { DeletionDocument } from './deletion.js';
@@ -98,9 +105,10 @@ export function makeAssetReader({ views }: { readonly views: Views }) {
   const stored = views.of(assetsProjection);
   const assets = assetsOf(views);
   return {
-    /** Returns null if the project does not have the asset. */
-    find: async (projectId: string, assetId: string) => {
-      const document = await assets.get(assetId);
+    wanted: (id: string) => ({ projection: assetsProjection, id }),
+    /** Returns null if the project does not have the asset. @param found see `View.get` */
+    find: async (projectId: string, assetId: string, found?: FoundDocument) => {
+      const document = await assets.get(assetId, found);
       return document?.body.project_id === projectId ? present(document) : null;
     },
     /** Returns those of the assets that the project has, by id. */

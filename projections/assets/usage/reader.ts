@@ -2,10 +2,11 @@ import type { Handled } from '../../../src/event-sourcing/deciding/command-handl
 import type { CommandContext } from '../../../src/event-sourcing/ports/command-context.js';
 import { streamName } from '../../../src/event-sourcing/ports/domain-event.js';
 import { changeName } from '../../../src/event-sourcing/views/projection.js';
-import type { ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type { Views } from '../../../src/event-sourcing/views/views.js';
 import type { AssetEvent } from '../../../src/areas/assets/domain/asset/events.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
-import { capacityOf, type UserDocument, usersProjection } from '../../accounts/users/projection.js';
+import type { UserAccess } from '../../accounts/users/reader.js';
+import { capacityOf, usersProjection } from '../../accounts/users/projection.js';
 import { usageTally } from './projection.js';
 
 /** What the assets of projects use, and what their payers may use (src/areas/assets/README.md#capacity). @throws StoreUnavailable */
@@ -55,9 +56,9 @@ export function makeUsageReader({ views }: { readonly views: Views }) {
   async function roomOf(
     payerId: string,
     projectId: string,
-    known?: ViewDocument<UserDocument>,
+    known?: Pick<UserAccess, 'document'>,
   ): Promise<number> {
-    const payer = known?.id === payerId ? known : users.get(payerId);
+    const payer = known?.document.id === payerId ? known.document : users.get(payerId);
     const [user, used] = await Promise.all([payer, sumOf(payerId, projectId)]);
     return Number(BigInt(user === null ? 0 : capacityOf(user.body)) - used);
   }

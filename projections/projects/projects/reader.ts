@@ -1,4 +1,11 @@
-import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type {
+  Page,
+  Versioned,
+  ViewDocument,
+  Views,
+  Wanted,
+} from '../../../src/event-sourcing/views/views.js';
+import type { JsonObject } from '../../../src/event-sourcing/ports/domain-event.js';
 import { type Role, role } from '../../../src/areas/projects/domain/role.js';
 import { billingOffer } from '../../../src/areas/projects/domain/project/open-offers.js';
 import { roleIn } from '../../../src/areas/projects/domain/project/fold.js';
@@ -174,6 +181,8 @@ export interface SessionIds {
   readonly userId: string;
   /** Null: the path names no project. */
   readonly projectId: string | null;
+  /** What the request asks for, below a project. */
+  readonly wanted?: Wanted<JsonObject> | null;
 }
 
 interface ApiKeyAccess {
@@ -195,14 +204,18 @@ export function makeAccessReader({ views }: { readonly views: Views }) {
   const projects = views.of(projectsProjection);
   return {
     /** Returns null for each document that does not exist; the session is null also after its revocation. */
-    session: async ({ sessionId, userId, projectId }: SessionIds) => {
+    session: async ({ sessionId, userId, projectId, wanted = null }: SessionIds) => {
       const ofSession = { projection: sessionsProjection, id: sessionId };
       const ofUser = { projection: usersProjection, id: userId };
-      const [session, user, project = null] =
-        projectId === null
+      const ofProject = projectId === null ? null : { projection: projectsProjection, id: projectId };
+      const [session, user, project = null, found] =
+        ofProject === null
           ? await views.getEach(ofSession, ofUser)
-          : await views.getEach(ofSession, ofUser, { projection: projectsProjection, id: projectId });
+          : wanted === null
+            ? await views.getEach(ofSession, ofUser, ofProject)
+            : await views.getEach(ofSession, ofUser, ofProject, wanted);
       return {
+        ...(found === undefined ? {} : { found }),
         session: session === null ? null : sessionAccessOf(session),
         user: user === null ? null : userAccessOf(user),
         project: project === null ? null : projectAccessOf(project),

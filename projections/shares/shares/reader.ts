@@ -1,4 +1,5 @@
 import {
+  type FoundDocument,
   type Page,
   toViewDocument,
   type Versioned,
@@ -55,9 +56,10 @@ export function makeShareReader(deps: {
   const openings = views.totalsOf(shareViewsTally);
   const saves = views.totalsOf(shareDownloadsTally);
   return {
-    /** Returns null if the project does not have the share. */
-    find: async (projectId: string, shareId: string) => {
-      const document = await shares.get(shareId);
+    wanted: (id: string) => ({ projection: sharesProjection, id }),
+    /** Returns null if the project does not have the share. @param found see `View.get` */
+    find: async (projectId: string, shareId: string, found?: FoundDocument) => {
+      const document = await shares.get(shareId, found);
       return document?.body.project_id === projectId ? presentOne(document) : null;
     },
     /** Returns a page of the project's shares that are not revoked. */

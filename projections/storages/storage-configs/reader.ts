@@ -1,4 +1,10 @@
-import type { Page, Versioned, ViewDocument, Views } from '../../../src/event-sourcing/views/views.js';
+import type {
+  FoundDocument,
+  Page,
+  Versioned,
+  ViewDocument,
+  Views,
+} from '../../../src/event-sourcing/views/views.js';
 import { describeWarning } from '../../../src/areas/storages/domain/delivery/test-failure.js';
 import { type DocumentsAfter, documentAfter, resourceOf } from '../../resource-of.js';
 import { projectsProjection } from '../../projects/projects/projection.js';
@@ -14,13 +20,20 @@ export function makeStorageReader({ views }: { readonly views: Views }) {
   const storages = views.of(storageConfigsProjection);
   const projects = views.of(projectsProjection);
   return {
+    wanted: (id: string) => ({ projection: storageConfigsProjection, id }),
     /**
      * Returns null if the project does not have the storage.
      * @param project as just read; if it is omitted, the reader reads it
+     * @param found see `View.get`
      */
-    find: async (projectId: string, storageId: string, project?: Pick<ProjectAccess, 'defaultStorageId'>) => {
+    find: async (
+      projectId: string,
+      storageId: string,
+      project?: Pick<ProjectAccess, 'defaultStorageId'>,
+      found?: FoundDocument,
+    ) => {
       const [document, defaultId] = await Promise.all([
-        storages.get(storageId),
+        storages.get(storageId, found),
         project === undefined ? defaultStorageId(projectId) : project.defaultStorageId,
       ]);
       return document?.body.project_id === projectId ? presentStorage(document, defaultId) : null;

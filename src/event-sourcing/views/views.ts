@@ -50,8 +50,12 @@ export interface ViewDocument<Document extends JsonObject> {
 
 /** The live generation of one view, for readers. */
 export interface View<Document extends JsonObject> {
-  /** Returns the document or null. Without a stored document it folds the stream first. @throws StoreUnavailable */
-  get(id: string): Promise<ViewDocument<Document> | null>;
+  /**
+   * Returns the document or null. Without a stored document it folds the stream first.
+   * @param found what the caller has read of this view with this id; read when left out
+   * @throws StoreUnavailable
+   */
+  get(id: string, found?: FoundDocument): Promise<ViewDocument<Document> | null>;
   /** Returns the documents that exist, in any order. Without a stored one it folds the stream. @throws StoreUnavailable */
   getMany(ids: readonly string[]): Promise<readonly ViewDocument<Document>[]>;
   /** Returns documents in order of id. @throws StoreUnavailable */
@@ -69,6 +73,9 @@ export interface Wanted<Document extends JsonObject> {
   readonly projection: Projection<Document>;
   readonly id: string;
 }
+
+/** A document that the gate of a request has read, null where there is none; undefined: not read. */
+export type FoundDocument = ViewDocument<JsonObject> | null | undefined;
 
 /** A document or null for each `Wanted` of a list. */
 type FoundEach<Documents extends readonly JsonObject[]> = {
@@ -120,7 +127,8 @@ export function makeViews(deps: {
   const { generations, readModelStore, eventStore, stale } = deps;
   return {
     of: <Document extends JsonObject>(projection: Projection) => ({
-      get: async (id: string) => {
+      get: async (id: string, found?: FoundDocument) => {
+        if (found !== undefined) return found as ViewDocument<Document> | null;
         const stored = await readModelStore.get(generations.liveCollection(projection), id);
         return present<Document>(projection, id, stored);
       },

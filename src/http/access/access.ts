@@ -1,4 +1,5 @@
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
+import type { FoundDocument } from '../../event-sourcing/views/views.js';
 import type { UserAccess } from '../../../projections/accounts/users/reader.js';
 import type { Role, Scope } from '../../areas/projects/domain/role.js';
 import type { AccountFactors, GuardedAction, SessionProofs } from '../../areas/accounts/domain/guard.js';
@@ -83,7 +84,12 @@ export type Policy<Kind extends AccessKind = AccessKind> = Policies[Kind] & { re
 export interface Grants {
   readonly public: { readonly caller: AnonymousCaller };
   readonly session: { readonly caller: SessionCaller };
-  readonly project: { readonly caller: SessionCaller | ApiKeyCaller; readonly project: ProjectAccess };
+  readonly project: {
+    readonly caller: SessionCaller | ApiKeyCaller;
+    readonly project: ProjectAccess;
+    /** The document that the route wants. */
+    readonly found?: FoundDocument;
+  };
   readonly agent: { readonly caller: AgentCaller };
   readonly operator: { readonly caller: SessionCaller | OperatorCaller };
   readonly auditor: { readonly caller: SessionCaller };

@@ -1,5 +1,7 @@
 import type { Clock } from '../../kit/time/clock.js';
 import type { AccessReader, ProjectAccess } from '../../../projections/projects/projects/reader.js';
+import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
+import type { FoundDocument, Wanted } from '../../event-sourcing/views/views.js';
 import { sessionHolds } from '../../areas/accounts/domain/guard.js';
 import type { AccessTokens } from '../../security/tokens/access-tokens.js';
 import { parseApiKey } from '../../security/tokens/api-keys.js';
@@ -14,6 +16,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 export interface Authenticated<Caller> {
   readonly caller: Caller;
   readonly project: ProjectAccess | null;
+  /** What the request wants besides. Of an API key it is not read. */
+  readonly found?: FoundDocument;
 }
 
 /**
@@ -32,6 +36,8 @@ export interface Authenticator {
 export interface AuthenticatedRequest {
   /** The project that the path names. */
   readonly projectId: string | null;
+  /** What it asks for, to be read in the same call. */
+  readonly wanted?: Wanted<JsonObject> | null;
   readonly client: string;
   readonly admit: Admit;
 }
@@ -46,7 +52,7 @@ export function makeAuthenticator(deps: {
   /** One payer may have many projects. Before the first read of a key its requests count for their client. */
   const payersOfKeys = makeLru<{ readonly payerId: string }>(10_000);
   return {
-    session: async (token, { projectId, admit }) => {
+    session: async (token, { projectId, wanted = null, admit }) => {
       const verdict = await accessTokens.verify(token);
       if (!verdict.valid) {
         const expired = verdict.code === 'token_expired';
@@ -58,7 +64,9 @@ export function makeAuthenticator(deps: {
       const { userId, sessionId } = verdict.claims;
       const admitted = admit({ key: `user:${userId}`, credential: sessionId });
       if (admitted !== undefined) await admitted;
-      const { session, user, project } = await access.session({ sessionId, userId, projectId });
+      const { session, user, project, found } = await access.session({
+        ...{ sessionId, userId, projectId, wanted },
+      });
       const ended =
         session === null ||
         user === null ||
@@ -79,7 +87,7 @@ export function makeAuthenticator(deps: {
         proofs: session.proofs,
         user,
       };
-      return { caller, project };
+      return { caller, project, found };
     },
     apiKey: async (key, { projectId, client, admit }) => {
       const parsed = parseApiKey(key);

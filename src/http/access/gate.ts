@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ProjectAccess } from '../../../projections/projects/projects/reader.js';
 import type { Clock } from '../../kit/time/clock.js';
+import type { JsonObject } from '../../event-sourcing/ports/domain-event.js';
+import type { Wanted } from '../../event-sourcing/views/views.js';
 import { roleAtLeast } from '../../areas/projects/domain/role.js';
 import { guard, type GuardedAction } from '../../areas/accounts/domain/guard.js';
 import {
@@ -50,6 +52,8 @@ interface GateRequest extends Pick<IncomingMessage, 'headers'> {
   /** Receives what each limit of the caller still allows. */
   readonly noteAllowance: NoteAllowance;
   readonly chargeWork: ChargeWork;
+  /** See `RouteSpec`. */
+  readonly wanted?: (params: PathParams) => Wanted<JsonObject> | null;
 }
 
 /** Applies a route's policy to a request. `readPath` parses the ids of the path, whose check comes after 401. */
@@ -98,10 +102,11 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
   };
   const authenticate = async (
     request: GateRequest,
-    projectId: string | null,
+    path: PathParams | null,
   ): Promise<Authenticated<SessionCaller | ApiKeyCaller>> => {
     const { client, admit } = request;
-    const at = { projectId, client, admit };
+    const wanted = path === null ? null : (request.wanted?.(path) ?? null);
+    const at = { projectId: path?.['projectId'] ?? null, wanted, client, admit };
     // A present key decides alone: an invalid one is refused even beside a valid token.
     const key = presentedApiKey(request);
     if (key !== null) {
@@ -158,10 +163,10 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
     auditor: ({ action }, request, readPath) => admitUser(action, request, readPath, 'auditor'),
     project: async (policy, request, readPath) => {
       const path = readEarly(readPath);
-      const { caller, project: found } = await authenticate(request, path.early?.['projectId'] ?? null);
+      const { caller, project: entered, found } = await authenticate(request, path.early);
       const params = path.read();
       if (policy.apiKey === 'refused') refuseKey(caller);
-      const project = enter(policy, caller, found, clock.now());
+      const project = enter(policy, caller, entered, clock.now());
       request.chargeWork('work_project', sharesOf(project.id, caller));
       if (caller.kind === 'session') {
         if (project.requireTwoFactor) requireGuarded('enter_guarded_project', caller, clock.now());
@@ -173,7 +178,7 @@ export function makeGate({ authenticator, checkAgentSecret, limiter, clock }: Ga
           `the project lacks the entitlement ${policy.entitlement}`,
         );
       }
-      return { grant: { caller, project }, params };
+      return { grant: { caller, project, found }, params };
     },
   };
   return (policy, request, readPath) => gates[policy.kind](policy, request, readPath);

@@ -59,6 +59,7 @@ export function makeExchange<
   const readQuery = makeQueryParser(request.query);
   const parseBody = makeBodyParser(request.body);
   const limits = [spec.limit ?? []].flat();
+  const wanted = (path: PathParams) => spec.wanted?.(path as Params) ?? null;
   // An absent body and an empty path are parsed once, not for every request.
   const noBody = takesBody ? null : request.body.safeParse(undefined);
   const noParams = spec.path.includes(':') ? null : request.params.parse({});
@@ -99,6 +100,7 @@ export function makeExchange<
         admit,
         noteAllowance,
         chargeWork: charged.charge,
+        wanted,
       },
       () => noParams ?? validatePath(request.params, ctx.params, badId),
     );

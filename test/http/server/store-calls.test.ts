@@ -65,7 +65,7 @@ test('Reads make the documented number of calls to the stores', async (t) => {
   const order = await post('/api/v1/orders', { plan_id: 'capacity-100g', provider: 'standard' }, owner);
 
   const table: Readonly<Record<string, readonly [path: string, calls: readonly StoreCall[]]>> = {
-    'GET storage': [`${url}/storages/${idIn(storage)}`, [gate, 'documents.get']],
+    'GET storage': [`${url}/storages/${idIn(storage)}`, [gate]],
     'GET storages': [`${url}/storages`, [gate, 'documents.find']],
     'GET auth/me': ['/api/v1/auth/me', [gate, 'documents.getSelected']],
     'GET sessions': ['/api/v1/auth/sessions', [gate, 'documents.find']],
@@ -74,7 +74,7 @@ test('Reads make the documented number of calls to the stores', async (t) => {
     'GET projects': ['/api/v1/projects', [gate, 'documents.find', 'documents.getMany']],
     'GET members': [`${url}/members`, [gate, 'documents.getMany']],
     'GET api-keys': [`${url}/api-keys`, [gate]],
-    'GET asset': [`${url}/assets/${idIn(asset)}`, [gate, 'documents.get']],
+    'GET asset': [`${url}/assets/${idIn(asset)}`, [gate]],
     'GET assets': [`${url}/assets`, [gate, 'documents.find']],
     'GET shares': [`${url}/shares`, [gate, 'documents.find']],
     'GET order': [`/api/v1/orders/${idIn(order)}`, [gate, 'documents.get']],

@@ -11,8 +11,7 @@ import { checkName } from '../../../validation/text.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
 import { type ExistingStorage, storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { ProjectAccess } from '../../../../projections/projects/projects/reader.js';
-import type { UserDocument } from '../../../../projections/accounts/users/projection.js';
-import type { ViewDocument } from '../../../event-sourcing/views/views.js';
+import type { UserAccess } from '../../../../projections/accounts/users/reader.js';
 import type { Capacity } from './capacity.js';
 import type { ObjectKeys } from './object-keys.js';
 import type { AssetDescription } from '../domain/asset/events.js';
@@ -54,7 +53,7 @@ export function makeOpenAssetStorage(deps: Pick<AssetDeps, 'openStorage'>) {
 interface AddAssetInput extends AssetFacts {
   /** The project and the user of the request, as its gate has read them. */
   readonly project: Pick<ProjectAccess, 'id' | 'defaultStorageId' | 'document'>;
-  readonly by?: ViewDocument<UserDocument> | undefined;
+  readonly by?: UserAccess | undefined;
   /** Undefined: the project's default storage. */
   readonly storageId: string | undefined;
 }

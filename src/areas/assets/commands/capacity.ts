@@ -4,8 +4,7 @@ import type { AssetDeps } from '../deps.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import type { AssetEvent } from '../domain/asset/events.js';
 import { rejectAsset } from '../domain/asset/rejections.js';
-import type { UserDocument } from '../../../../projections/accounts/users/projection.js';
-import type { ViewDocument } from '../../../event-sourcing/views/views.js';
+import type { UserAccess } from '../../../../projections/accounts/users/reader.js';
 
 /** A change of what an asset uses of its payer's capacity. */
 interface CapacityChange {
@@ -17,7 +16,7 @@ interface CapacityChange {
   /** Whether the command adds the asset. */
   readonly isNew?: boolean;
   /** The user of the request, as its gate has read it. */
-  readonly by?: ViewDocument<UserDocument> | undefined;
+  readonly by?: UserAccess | undefined;
 }
 
 /** Judges what assets use by the sums of the view (src/areas/assets/README.md#capacity), and counts what this process appends. */

@@ -130,7 +130,7 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       check: ({ body }) => checkNewAsset(factsOf(body)),
       entityTag: true,
       handler: async ({ caller, project, body, command }) => {
-        const by = caller.kind === 'session' ? caller.user.document : undefined;
+        const by = caller.kind === 'session' ? caller.user : undefined;
         const input = { ...factsOf(body), project, by, storageId: body.storage_id };
         return created(await addAsset(input, command), `/api/v1/projects/${project.id}/assets`);
       },
@@ -152,8 +152,9 @@ export function makeAssetRoutes(deps: AssetCommands & Pick<AssetDeps, 'assets'>)
       summary: 'One asset',
       replies: { 200: json('The asset.', assetResource) },
       entityTag: true,
-      handler: async ({ params: { projectId, assetId } }) =>
-        current((await assets.find(projectId, assetId)) ?? missing('the asset does not exist')),
+      wanted: ({ assetId }) => assets.wanted(assetId),
+      handler: async ({ params: { projectId, assetId }, found }) =>
+        current((await assets.find(projectId, assetId, found)) ?? missing('the asset does not exist')),
     }),
     route('changeAsset', `PATCH ${assetsPath}/:assetId`, {
       summary: 'Change name, tags, media type or size of an asset',

@@ -163,9 +163,10 @@ export function makeShareRoutes(deps: ShareCommands & Pick<ShareDeps, 'shares'>)
       entityTag: true,
       summary: 'One share',
       replies: { 200: json('The share.', shownShare) },
-      handler: async ({ params: { projectId, shareId }, caller, project }) => {
-        const found = (await shares.find(projectId, shareId)) ?? missingShare();
-        return { status: 200, body: shownTo(caller, project)(found.resource), revision: found.revision };
+      wanted: ({ shareId }) => shares.wanted(shareId),
+      handler: async ({ params: { projectId, shareId }, caller, project, found }) => {
+        const { resource, revision } = (await shares.find(projectId, shareId, found)) ?? missingShare();
+        return { status: 200, body: shownTo(caller, project)(resource), revision };
       },
     }),
     route('changeShare', 'PATCH /:shareId', {

@@ -170,9 +170,11 @@ export function makeStorageRoutes(
       request: { params: storageParams },
       replies: { 200: json('The configuration.', storageResource) },
       entityTag: true,
-      handler: async ({ params: { projectId, storageId }, project }) =>
+      wanted: ({ storageId }) => storages.wanted(storageId),
+      handler: async ({ params: { projectId, storageId }, project, found }) =>
         current(
-          (await storages.find(projectId, storageId, project)) ?? missing('the storage does not exist'),
+          (await storages.find(projectId, storageId, project, found)) ??
+            missing('the storage does not exist'),
         ),
     }),
   ];
