@@ -1,4 +1,4 @@
-import type { DocumentWriter } from '../../src/event-sourcing/views/views.js';
+import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../src/event-sourcing/ports/command-context.js';
-import { makeDocumentWriter, makeViews } from '../../src/event-sourcing/views/views.js';
+import { makeDocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import { makeViews } from '../../src/event-sourcing/views/views.js';
 import { makeGenerations } from '../../src/event-sourcing/views/generations/generations.js';
 import { makeCommandHandler } from '../../src/event-sourcing/deciding/make-command-handler.js';
 import { loginCodeAggregate } from '../../src/areas/accounts/domain/login-code/login-code.js';

@@ -208,12 +208,13 @@ export function makeAccessReader({ views }: { readonly views: Views }) {
       const ofSession = { projection: sessionsProjection, id: sessionId };
       const ofUser = { projection: usersProjection, id: userId };
       const ofProject = projectId === null ? null : { projection: projectsProjection, id: projectId };
-      const [session, user, project = null, found] =
+      const {
+        documents: [session, user, project = null],
+        found,
+      } =
         ofProject === null
-          ? await views.getEach(ofSession, ofUser)
-          : wanted === null
-            ? await views.getEach(ofSession, ofUser, ofProject)
-            : await views.getEach(ofSession, ofUser, ofProject, wanted);
+          ? await views.getEach(null, ofSession, ofUser)
+          : await views.getEach(wanted, ofSession, ofUser, ofProject);
       return {
         ...(found === undefined ? {} : { found }),
         session: session === null ? null : sessionAccessOf(session),

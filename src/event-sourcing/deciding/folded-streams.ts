@@ -1,5 +1,5 @@
 import type { Aggregate, Evolving, Load } from './command-handler.js';
-import type { DocumentWriter } from '../views/views.js';
+import type { DocumentWriter } from '../views/document-writer.js';
 import type { DomainEvent, NewEvent, StoredEvent } from '../ports/domain-event.js';
 import { type EventStore, maxEventBytes } from '../ports/event-store.js';
 import { evolveDocument } from '../views/projection.js';

@@ -9,7 +9,7 @@ import { type AppendLimits, appendDurably, defaultAppendLimits, retryRead } from
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandContext } from '../ports/command-context.js';
 import { type DomainEvent, type Position, streamName } from '../ports/domain-event.js';
-import type { DocumentWriter } from '../views/views.js';
+import type { DocumentWriter } from '../views/document-writer.js';
 import {
   CommandRejected,
   PreconditionFailed,

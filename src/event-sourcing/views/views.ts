@@ -1,5 +1,5 @@
 import type { DomainEvent, JsonObject } from '../ports/domain-event.js';
-import { type Projection, type Tally, foldOnwards, isTally } from './projection.js';
+import { type Projection, type Tally, foldOnwards } from './projection.js';
 import { type Totals, makeTotals } from './totals.js';
 import type {
   DocumentQuery,
@@ -11,10 +11,6 @@ import type {
 import { Overloaded } from '../../kit/semaphore.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { Generations } from './generations/generations.js';
-import { makeLru } from '../../kit/lru.js';
-import { withTimeLimit } from '../../kit/time/time-limit.js';
-import type { Clock } from '../../kit/time/clock.js';
-import { StoreUnavailable } from '../ports/errors.js';
 
 /** For how long events have waited for the views of this process. */
 export type ViewLags = ReturnType<typeof makeViewLags>;
@@ -74,7 +70,7 @@ export interface Wanted<Document extends JsonObject> {
   readonly id: string;
 }
 
-/** A document that the gate of a request has read, null where there is none; undefined: not read. */
+/** A document that the gate of a request has read, null where there is none; undefined: not read, or only the log tells. */
 export type FoundDocument = ViewDocument<JsonObject> | null | undefined;
 
 /** A document or null for each `Wanted` of a list. */
@@ -89,12 +85,15 @@ export interface Views {
   ): View<Document>;
   totalsOf<Event extends DomainEvent>(tally: Tally<Event>): Totals;
   /**
-   * Reads documents of several views in one call to the store. Returns each as `View.get` does, in the order of the
-   * list. @throws StoreUnavailable
+   * Reads documents of several views in one call to the store. Returns each as `View.get` does, in the order of the list.
+   * @param beside is looked for in the same call. Where only the log tells of it, it is not found: the errors and the wait of the log
+   * are for a caller who may see the document
+   * @throws StoreUnavailable
    */
   getEach<Documents extends readonly JsonObject[]>(
+    beside: Wanted<JsonObject> | null,
     ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
-  ): Promise<FoundEach<Documents>>;
+  ): Promise<{ readonly documents: FoundEach<Documents>; readonly found: FoundDocument }>;
 }
 
 /** A resource with the revision of its stream (for `ETag` and `If-Match`). */
@@ -164,9 +163,11 @@ export function makeViews(deps: {
   };
 
   async function getEach<Documents extends readonly JsonObject[]>(
+    beside: Wanted<JsonObject> | null,
     ...wanted: { readonly [Index in keyof Documents]: Wanted<Documents[Index]> }
-  ): Promise<FoundEach<Documents>> {
-    const names = wanted.map(({ projection, id }) => ({
+  ): Promise<{ readonly documents: FoundEach<Documents>; readonly found: FoundDocument }> {
+    const all: readonly Wanted<JsonObject>[] = beside === null ? wanted : [...wanted, beside];
+    const names = all.map(({ projection, id }) => ({
       collection: generations.liveCollection(projection),
       id,
     }));
@@ -174,8 +175,10 @@ export function makeViews(deps: {
     const documents = await Promise.all(
       wanted.map(({ projection, id }, index) => present(projection, id, stored[index] ?? null)),
     );
+    const last = beside === null || isStale(beside.projection) ? null : (stored[wanted.length] ?? null);
+    const found = last === null ? undefined : toViewDocument<JsonObject>(last);
     // The cast is safe for the reason of `toViewDocument`. The order is that of `wanted`.
-    return documents as FoundEach<Documents>;
+    return { documents: documents as FoundEach<Documents>, found };
   }
 
   /** Returns the stored document, or folds the stream: without one the projector may merely lag. */
@@ -227,108 +230,4 @@ function toViewDocuments<Document extends JsonObject>(
   found: readonly StoredDocument[],
 ): readonly ViewDocument<Document>[] {
   return found.map((document) => toViewDocument<Document>(document)).filter((document) => document !== null);
-}
-
-/** Writes the documents of a stream right after an append, so that a client reads its writes. */
-export type DocumentWriter = ReturnType<typeof makeDocumentWriter>;
-
-const limitMs = 2_000;
-/** The projector mostly passes a document within a second. */
-const writtenMax = 10_000;
-
-export function makeDocumentWriter(deps: {
-  readonly generations: Generations;
-  readonly readModelStore: ReadModelStore;
-  readonly clock: Clock;
-  readonly onFailure: (error: unknown) => void;
-}) {
-  const { generations, readModelStore, clock, onFailure } = deps;
-  const limit = {
-    ms: limitMs,
-    clock,
-    exceeded: () => new StoreUnavailable('the documents could not be written within 2 s'),
-  };
-  const folds = generations.projections.filter((view): view is Projection => !isTally(view));
-  const byName = new Map(folds.map((projection) => [projection.name, projection]));
-  const viewsByCategory = new Map<string, Projection[]>();
-  const underWay = new Set<Promise<void>>();
-  /** The appends of commands, by stream, up to the beginning of their writes. A command of a stream waits for the one before it. */
-  const appending = new Map<string, Promise<unknown>>();
-  /** The revisions up to which the store has documents, by collection and id, until a projector has passed them. */
-  const written = makeLru<number>(writtenMax);
-  for (const projection of folds) {
-    viewsByCategory.set(projection.category, [
-      ...(viewsByCategory.get(projection.category) ?? []),
-      projection,
-    ]);
-  }
-
-  return {
-    /** Returns the views that fold streams of the category. */
-    viewsOf: (category: string): readonly Projection[] => viewsByCategory.get(category) ?? [],
-    /**
-     * Writes folds of a whole stream to every active generation of their views, within 2 s.
-     * @param documents by view name
-     * @throws StoreUnavailable only if `mustSucceed`; otherwise `onFailure` receives the error and the projector follows
-     */
-    write: async (
-      documents: ReadonlyMap<string, StoredDocument>,
-      { mustSucceed }: { readonly mustSucceed: boolean },
-    ) => {
-      const writing = withTimeLimit(writeAll(documents), limit);
-      underWay.add(writing);
-      try {
-        await writing;
-      } catch (error) {
-        if (mustSucceed) throw error;
-        onFailure(error);
-      } finally {
-        underWay.delete(writing);
-      }
-    },
-    /** Runs an append and begins its writes: a projector may meet the event before the command knows that it is in the log. */
-    appending: <Result>(stream: string, append: () => Promise<Result>): Promise<Result> => {
-      const running = append();
-      const end = (): void => {
-        if (appending.get(stream) === running) appending.delete(stream);
-      };
-      appending.set(stream, running);
-      running.then(end, end);
-      return running;
-    },
-    /** Resolves when the running writes have ended, and those of appends to the streams. It waits for 2 s at most. */
-    settled: async (streams: readonly string[] = []) => {
-      const appends = streams.flatMap((stream) => appending.get(stream) ?? []);
-      // What takes longer is written by the projector too.
-      if (appends.length > 0) await withTimeLimit(Promise.allSettled(appends), limit).catch(() => undefined);
-      await Promise.allSettled(underWay);
-    },
-    /** Tells whether this process has written the document at this revision or a later one, mostly once. */
-    hasWritten: (collection: string, id: string, revision: bigint): boolean => {
-      const reached = written.get(keyOf(collection, id)) ?? -1;
-      if (reached === Number(revision)) written.delete(keyOf(collection, id));
-      return reached >= Number(revision);
-    },
-  };
-
-  function keyOf(collection: string, id: string): string {
-    return `${collection}/${id}`;
-  }
-
-  async function writeAll(documents: ReadonlyMap<string, StoredDocument>): Promise<void> {
-    const targets: { readonly collection: string; readonly document: StoredDocument }[] = [];
-    for (const [name, document] of documents) {
-      const projection = byName.get(name);
-      if (projection === undefined) continue;
-      for (const at of generations.activeCollections(projection)) targets.push({ collection: at, document });
-    }
-    // Writes begin only now: had a later `activeCollections` thrown, no caller would await the earlier writes.
-    const writes = targets.map(async ({ collection, document }) => {
-      await readModelStore.write(collection, [{ document, foldedFrom: 'whole-stream' }]);
-      // A refusal means that this revision or a later one is stored.
-      const key = keyOf(collection, document.id);
-      written.set(key, Math.max(Number(document.revision), written.get(key) ?? -1));
-    });
-    await Promise.all(writes);
-  }
 }

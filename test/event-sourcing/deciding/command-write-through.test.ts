@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { makeDocumentWriter } from '../../../src/event-sourcing/views/views.js';
+import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
 import { PreconditionFailed, StoreUnavailable } from '../../../src/event-sourcing/ports/errors.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import type { ReadModelStore } from '../../../src/event-sourcing/ports/read-model-store.js';

@@ -121,12 +121,15 @@ test('Documents of several views are read in one call, and the log has those tha
     },
   };
   const views = makeViews({ generations: process.generations, eventStore: log, readModelStore });
-  const read = () =>
-    views.getEach(
+  const read = async () => {
+    const { documents } = await views.getEach(
+      null,
       { projection: countersProjection, id: 'c1' },
       { projection: counterLabelsProjection, id: 'c2' },
       { projection: countersProjection, id: 'absent' },
     );
+    return documents;
+  };
   const stored = await read();
   t.like(stored[0], { id: 'c1', revision: 0n });
   t.like(stored[1], { id: 'c2', body: { label: 'a' } });

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import type { DocumentWriter } from '../../../src/event-sourcing/views/views.js';
+import type { DocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import {
   type ProjectorProgress,

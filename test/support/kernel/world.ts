@@ -8,7 +8,8 @@ import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
 import type { CommandHandler, Handled } from '../../../src/event-sourcing/deciding/command-handler.js';
-import { makeDocumentWriter, makeViews, type Views } from '../../../src/event-sourcing/views/views.js';
+import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
+import { makeViews, type Views } from '../../../src/event-sourcing/views/views.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import {
   type Generations,

@@ -7,7 +7,7 @@ import type { EventStore, LogPage } from '../../ports/event-store.js';
 import { type ActiveCollection, makePending, quarantineOf } from '../../views/pending-totals.js';
 import type { ReadModelStore } from '../../ports/read-model-store.js';
 import { isTally } from '../../views/projection.js';
-import type { DocumentWriter } from '../../views/views.js';
+import type { DocumentWriter } from '../../views/document-writer.js';
 import { loadCheckpoint } from '../../ports/records.js';
 
 export interface ProjectorDeps {
