@@ -8,6 +8,10 @@ const collection = 'projects@1.1';
 const owners = ['ada', 'bob', 'cleo', 'dan'];
 const steps = 3_000;
 
+function documentOf(revision: bigint, owner: string): StoredDocument {
+  return { id: 'p1', revision, body: { owner_ids: [owner] } };
+}
+
 test('Lists by a value are those of the documents, after any sequence of writes', async (t) => {
   // Given documents with some owners each, and a service that has asked for lists before
   const random = makeSeededRandom(41);
@@ -53,11 +57,6 @@ test('Lists by a value are those of the documents, after any sequence of writes'
 });
 
 test('A list is forgotten where the process does not know the document before a write, or knows a later one', (t) => {
-  const documentOf = (revision: bigint, owner: string) => ({
-    id: 'p1',
-    revision,
-    body: { owner_ids: [owner] },
-  });
   const byAda = { where: { field: 'owner_ids', equals: 'ada' }, limit: 100 };
   const [first, second, third] = [documentOf(1n, 'ada'), documentOf(2n, 'bob'), documentOf(3n, 'cleo')];
   // A read may have met the third revision before the thread reports the second one
@@ -72,4 +71,39 @@ test('A list is forgotten where the process does not know the document before a 
     selections.changed(collection, known, second);
     t.deepEqual(selections.get(collection, byAda), ids);
   }
+});
+
+test('A list stays in the order of its bytes, as in the file', async (t) => {
+  const stores = await openDocuments(givenDirectory(t));
+  t.teardown(() => stores.close());
+  const store = stores.readModelStore;
+  await store.ensureCollection(collection, ['owner_ids']);
+  const ids = ['a', 'b', '\uFFFD', '\u{1F600}'];
+  for (const descending of [false, true]) {
+    const owner = `ada, ${descending}`;
+    const byAda = { where: { field: 'owner_ids', equals: owner }, descending, limit: 100 };
+    await store.find(collection, byAda);
+    for (const id of ['b', '\u{1F600}', '\uFFFD', 'a']) {
+      const document = { id, revision: BigInt(descending), body: { owner_ids: [owner] } };
+      await store.write(collection, [{ document, foldedFrom: 'whole-stream' }]);
+    }
+    t.deepEqual(await store.ids(collection, byAda), descending ? ids.toReversed() : ids);
+  }
+});
+
+test('A document stays in a list when its value becomes another text that is stored as the same one', (t) => {
+  const selections = makeSelections();
+  const query = { where: { field: 'owner_ids', equals: 'ada\uFFFD' }, limit: 100 };
+  selections.set(collection, query, ['p1']);
+  selections.changed(collection, documentOf(1n, 'ada\uD800'), documentOf(2n, 'ada\uFFFD'));
+  t.deepEqual(selections.get(collection, query), ['p1']);
+});
+
+test('Of the limits that clients choose for a list, only the last ones are kept', (t) => {
+  const selections = makeSelections();
+  const limits = Array.from({ length: 200 }, (_, n) => n + 1);
+  const queryOf = (limit: number) => ({ where: { field: 'owner_ids', equals: 'ada' }, limit });
+  for (const limit of limits) selections.set(collection, queryOf(limit), ['p1']);
+  const kept = limits.filter((limit) => selections.get(collection, queryOf(limit)) !== undefined);
+  t.deepEqual(kept, limits.slice(-8));
 });

@@ -14,6 +14,8 @@ type ByQuery = ReadonlyMap<string, Selection>;
 
 const bytesMax = 2 * 1024 * 1024;
 const entriesMax = 4_000;
+/** Clients choose limits, so a list may be asked for by any number of them. */
+const queriesMax = 8;
 
 /**
  * Makes a cache of the ids that queries by one value select. A write changes only the selections of the values that it adds or takes
@@ -26,8 +28,10 @@ export function makeSelections() {
   });
   /** The fields of each collection by which a query has selected. */
   const fields = new Map<string, Set<string>>();
+  /** How often the selections of each collection were forgotten. Nothing asks for the keys of before, so others evict them. */
+  const forgotten = new Map<string, number>();
   const keyOf = (collection: string, field: string, value: string): string =>
-    JSON.stringify([collection, field, asStored(value)]);
+    JSON.stringify([collection, forgotten.get(collection) ?? 0, field, asStored(value)]);
 
   return {
     /** Returns undefined where the ids are not known: also of a page after another one. */
@@ -45,8 +49,9 @@ export function makeSelections() {
       if (where === undefined || !('equals' in where) || after !== undefined) return;
       fields.set(collection, (fields.get(collection) ?? new Set()).add(where.field));
       const key = keyOf(collection, where.field, where.equals);
-      const known = cache.get(key) ?? [];
-      cache.set(key, new Map([...known, [nameOf({ descending, limit }), { descending, limit, ids }]]));
+      const name = nameOf({ descending, limit });
+      const others = [...(cache.get(key) ?? [])].filter(([other]) => other !== name);
+      cache.set(key, new Map([...others.slice(1 - queriesMax), [name, { descending, limit, ids }]]));
     },
     /**
      * Follows a write. Where the document before it is not known, all selections of the collection go.
@@ -70,9 +75,7 @@ export function makeSelections() {
   };
 
   function forgetAll(collection: string): void {
-    fields.delete(collection);
-    const prefix = `${JSON.stringify([collection]).slice(0, -1)},`;
-    for (const key of cache.keys()) if (key.startsWith(prefix)) cache.delete(key);
+    if (fields.delete(collection)) forgotten.set(collection, (forgotten.get(collection) ?? 0) + 1);
   }
 
   function follow(
@@ -81,9 +84,10 @@ export function makeSelections() {
     { before, after }: { readonly before: StoredDocument | null; readonly after: StoredDocument },
   ): void {
     const [old, now] = [indexValues(before?.body ?? null, field), indexValues(after.body, field)];
-    for (const value of now) if (!old.has(value)) change(keyOf(collection, field, value), after.id, withId);
+    // As in the file, what goes comes first: two texts may be stored as the same value.
     for (const value of old)
       if (!now.has(value)) change(keyOf(collection, field, value), after.id, withoutId);
+    for (const value of now) if (!old.has(value)) change(keyOf(collection, field, value), after.id, withId);
   }
 
   function change(
@@ -109,10 +113,16 @@ function nameOf({ descending, limit }: Pick<Selection, 'descending' | 'limit'>):
 /** Adds an id in its order. The commit that added it may have been in the file at the time of the query. */
 function withId(selection: Selection, id: string): Selection {
   const { descending, limit, ids } = selection;
-  let at = descending ? 0 : ids.length;
-  if (descending) while (at < ids.length && (ids[at] ?? '') > id) at += 1;
-  else while (at > 0 && (ids[at - 1] ?? '') > id) at -= 1;
-  if (ids[descending ? at : at - 1] === id) return selection;
+  const bytes = Buffer.from(id);
+  let [at, end] = [0, ids.length];
+  while (at < end) {
+    const middle = (at + end) >> 1;
+    // SQLite compares bytes.
+    const order = Buffer.compare(Buffer.from(ids[middle] ?? ''), bytes);
+    if (order === 0) return selection;
+    if (order < 0 !== descending) at = middle + 1;
+    else end = middle;
+  }
   return { ...selection, ids: [...ids.slice(0, at), id, ...ids.slice(at)].slice(0, limit) };
 }
 
