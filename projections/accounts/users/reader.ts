@@ -41,13 +41,6 @@ export function makeUserReader(deps: {
       const [document, used] = await Promise.all([users.get(userId), usedBytes(userId)]);
       return document === null ? null : present(document, used);
     },
-    /** Returns what decides whether sessions of a user go on; null for a user who does not exist. */
-    standing: async (userId: string) => {
-      const document = await users.get(userId);
-      if (document === null) return null;
-      const { epoch, kept_session_id, banned, email_verified } = document.body;
-      return { epoch, kept_session_id, banned, isProved: email_verified };
-    },
     /** Lists all accounts for operators, oldest first. */
     accounts: async (page: Page) => Promise.all((await users.find(page)).map(presentAccount)),
     /** Returns an account for operators, with its sums and its session epoch; null if it does not exist. */

@@ -81,8 +81,8 @@ test('Many concurrent uses of one token in several processes lead to one rotatio
   ];
   const processes = rings.map((keys) => {
     const { handler } = stores.anotherProcess();
-    const { accessTokens, users } = world;
-    const tokens = { accessTokens, users, refreshTokens: makeRefreshTokens(makeKeyring(keys)) };
+    const { accessTokens } = world;
+    const tokens = { accessTokens, refreshTokens: makeRefreshTokens(makeKeyring(keys)) };
     return makeRefresh({ handler, ...tokens, knownDevices: noKnownDevices });
   });
   const both = makeRefreshTokens(makeKeyring([before, after]));
@@ -236,10 +236,10 @@ for (const [what, takeAway] of takesAway) {
 
   test(`No token of a session is accepted after a refresh during ${what}`, async (t) => {
     const world = await given();
-    const { stores, refreshTokens, accessTokens, users, first, next } = world;
+    const { stores, refreshTokens, accessTokens, first, next } = world;
     // The refresh has read the state, and access is taken away before it appends.
     const refresh = makeRefresh({
-      ...{ refreshTokens, accessTokens, users, knownDevices: noKnownDevices },
+      ...{ refreshTokens, accessTokens, knownDevices: noKnownDevices },
       handler: beforeCommands(stores, () => takeAway(world)).handler,
     });
     const answer = await refresh({ refreshToken: first }, next()).catch((error: unknown) => error);

@@ -8,6 +8,7 @@ import {
   sessionAggregate,
   successorOf,
 } from '../../domain/session/session.js';
+import { userAggregate } from '../../domain/user/user.js';
 import type { KnownDevices } from './known-devices.js';
 import { type TokenPair, makeSessionTokens, refreshIdleSeconds } from './sessions.js';
 
@@ -17,11 +18,11 @@ import { type TokenPair, makeSessionTokens, refreshIdleSeconds } from './session
  * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
  */
 export function makeRefresh(
-  deps: Pick<AccountDeps, 'handler' | 'users' | 'refreshTokens' | 'accessTokens'> & {
+  deps: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
     readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
   },
 ) {
-  const { handler, users, refreshTokens, accessTokens, knownDevices } = deps;
+  const { handler, refreshTokens, accessTokens, knownDevices } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
   return async (
     { refreshToken: token }: { readonly refreshToken: string },
@@ -88,10 +89,12 @@ export function makeRefresh(
     return rejectSession('refresh_token_reused', 'the refresh token has been used before; sign in again');
   }
 
-  /** Rejects a session that the user has ended, by the view that authentication reads: a command that ends sessions waits for it. */
+  /** Rejects a session that the user's stream has ended. The next request's authentication finds a later end. */
   async function requireUser(id: string, { user_id: userId, epoch }: StartedSession) {
-    const user = await users.standing(userId);
-    return user === null || user.banned || !sessionHolds(user, { id, epoch }) ? rejectOver() : user;
+    const { state: user } = await handler.load(userAggregate, userId);
+    if (user.status !== 'registered' || user.banned || !sessionHolds(user, { id, epoch }))
+      return rejectOver();
+    return { isProved: user.email_verified };
   }
 
   function recompute(
