@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
-import type { Connection, Statement } from '../files/database.js';
+import type { Connection } from '../files/database.js';
 import {
   type StoredCollection,
   collectionColumns,
@@ -8,6 +8,7 @@ import {
   documentChecksum,
   encodeCollection,
 } from './document-cache.js';
+import { type AddedEntries, makeIndexEntries } from './index-entries.js';
 import { indexValues } from './index-values.js';
 import type { FileWriter, Prepare } from '../writing/transactions.js';
 import {
@@ -72,15 +73,8 @@ interface Collection {
   readonly fields: ReadonlySet<string>;
 }
 
-/** Index entries to insert: for each field the members `"<value>":"<id>"` of a JSON object. */
-type AddedEntries = Map<string, string[]>;
-
 /** The number of rows of a dropped collection that one commit of other writes removes. */
 const sweptRows = 200;
-/** Each query reads all new entries, so they are few. A call with more documents gains nothing by them. */
-const newEntriesMax = 400;
-const newDocumentsMax = 16;
-
 export function makeReadModelWriter(
   connection: Connection,
   prepare: Prepare,
@@ -112,16 +106,6 @@ export function makeReadModelWriter(
   const insertDocument = prepare('INSERT INTO documents VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
   const updateDocument = prepare('UPDATE documents SET revision = ?, body = ?, checksum = ? WHERE rowid = ?');
   const insertEntry = prepare('INSERT INTO index_entries VALUES (?, ?, ?, ?)');
-  // A bound parameter costs more than SQLite's insert, so one text holds all entries of a field.
-  const insertInto = (table: string): Statement =>
-    prepare(`INSERT INTO ${table} SELECT ?, ?, key, value FROM json_each(?)`);
-  const [insertEntries, insertNewEntries] = [insertInto('index_entries'), insertInto('new_entries')];
-  const deleteFrom = (table: string): Statement =>
-    prepare(`DELETE FROM ${table} WHERE collection = ? AND field = ? AND value = ? AND id = ?`);
-  const [deleteEntry, deleteNewEntry] = [deleteFrom('index_entries'), deleteFrom('new_entries')];
-  const countNewEntries = connection.query<readonly [bigint]>('SELECT count(*) FROM new_entries');
-  const moveNewEntries = prepare('INSERT INTO index_entries SELECT * FROM new_entries ORDER BY 1, 2, 3, 4');
-  const deleteNewEntries = prepare('DELETE FROM new_entries');
   const sweepDocuments = prepare(
     'DELETE FROM documents WHERE rowid IN (SELECT rowid FROM documents WHERE collection = ? LIMIT ?)',
   );
@@ -131,7 +115,7 @@ export function makeReadModelWriter(
   );
   const known = new Map<string, Collection>();
   let sweeping = selectDropped.get() !== undefined;
-  let newEntries = Number(countNewEntries.get()?.[0]);
+  const entries = makeIndexEntries(connection, prepare);
 
   return { apply, beforeCommit, reload };
 
@@ -144,13 +128,13 @@ export function makeReadModelWriter(
         drop(request[1]);
         return null;
       case 'move on':
-        moveOn();
+        entries.moveOn();
         return null;
       case 'write': {
         const collection = collectionOf(request[1]);
         const added: AddedEntries = new Map();
         const replies = request[2].map((row) => write(collection, row, added));
-        addEntries(collection, added, request[2].length);
+        entries.add(collection.number, added, request[2].length);
         return replies;
       }
     }
@@ -196,7 +180,7 @@ export function makeReadModelWriter(
   function drop(name: string): void {
     const number = find(name)?.number;
     if (number === undefined) return;
-    moveOn();
+    entries.moveOn();
     updateCollection(...encodeCollection({ number, name: null, fields: [] }), number);
     known.delete(name);
     sweeping = true;
@@ -235,7 +219,7 @@ export function makeReadModelWriter(
       const key = jsonOf(id);
       for (const field of fields) {
         const [old, now] = [indexValues(before, field), indexValues(after, field)];
-        for (const value of old) if (!now.has(value)) removeEntry(number, field, value, id);
+        for (const value of old) if (!now.has(value)) entries.remove(number, field, value, id);
         for (const value of now) if (!old.has(value)) add(field, `${jsonOf(value)}:${key}`);
       }
     }
@@ -247,30 +231,8 @@ export function makeReadModelWriter(
     }
   }
 
-  /** The entries of one document lie in many pages of `index_entries`, so those of a small call wait for others. */
-  function addEntries({ number }: Collection, added: AddedEntries, documents: number): void {
-    const areNew = documents <= newDocumentsMax;
-    for (const [field, members] of added) {
-      (areNew ? insertNewEntries : insertEntries)(number, field, `{${members.join()}}`);
-      if (areNew) newEntries += members.length;
-    }
-    if (newEntries > newEntriesMax) moveOn();
-  }
-
-  function removeEntry(
-    ...entry: readonly [collection: bigint, field: string, value: string, id: string]
-  ): void {
-    if (deleteEntry(...entry) === 0) newEntries -= deleteNewEntry(...entry);
-  }
-
-  function moveOn(): void {
-    if (newEntries === 0) return;
-    moveNewEntries();
-    deleteNewEntries();
-    newEntries = 0;
-  }
-
   function beforeCommit(): void {
+    entries.beforeCommit();
     if (!sweeping) return;
     const dropped = selectDropped.get();
     sweeping = dropped !== undefined;
@@ -284,7 +246,7 @@ export function makeReadModelWriter(
   function reload(): 'cannot tell' {
     known.clear();
     sweeping = true;
-    newEntries = Number(countNewEntries.get()?.[0]);
+    entries.reload();
     return 'cannot tell';
   }
 }

@@ -35,7 +35,12 @@ export function openFeedingStores(options: {
     readModelStore: {
       getMany: (collection, ids) => answer(() => read(collection, ids)),
       write: (collection, writes) =>
-        answer(() => outcomesOf(writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]))),
+        answer(() => {
+          const reply = writer.apply(['write', collection, rowsOf(writes, { withParsed: true })]);
+          // Without a transaction, each statement is one.
+          if (!connection.inTransaction()) writer.beforeCommit();
+          return outcomesOf(reply);
+        }),
       get: (collection, id) => answer(() => read(collection, [id])[0] ?? null),
       scan: (collection, options) => answer(() => queries.scan(collection, options)),
     },
@@ -43,9 +48,15 @@ export function openFeedingStores(options: {
       await answer(() => connection.execute('BEGIN IMMEDIATE'));
       try {
         await work();
-        await answer(() => connection.execute('COMMIT'));
+        await answer(() => {
+          writer.beforeCommit();
+          connection.execute('COMMIT');
+        });
       } finally {
-        if (connection.inTransaction()) connection.execute('ROLLBACK');
+        if (connection.inTransaction()) {
+          connection.execute('ROLLBACK');
+          writer.reload();
+        }
       }
     },
     close: () => {
