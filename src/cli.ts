@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 
 /** The service has about 60 files open at rest, and each connection needs another. */
 const filesMin = 512;
@@ -11,9 +10,6 @@ const filesMin = 512;
 process.umask(0o077);
 
 keepCompiledCode();
-
-// V8 lets a heap of 60 MB grow up to four times before it collects, which takes memory and saves no CPU that can be measured.
-setFlagsFromString('--heap-growing-percent=50');
 
 // The rest of the program loads after this check, because Node's loader opens its files side by side.
 const filesMax = openFilesMax();

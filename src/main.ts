@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Registry } from 'prom-client';
 import { type Health, makeHealth } from './observing/health.js';
 import { makeStoreWatch, type StoreLink, type StoreWatch } from './observing/stores/store-watch.js';
@@ -86,6 +87,9 @@ export async function serve(config: Config): Promise<number> {
     onOpened: reload,
   }).then(() => {
     progress.listens = true;
+    // V8 lets a heap of 60 MB grow up to four times before it collects, which takes memory and saves a running service no CPU that can
+    // be measured. A start is a tenth faster without it, and Node takes compiled code from the cache only under the same flags.
+    setFlagsFromString('--heap-growing-percent=50');
   });
   try {
     const ending = await Promise.race([ended, starting.then(() => ended)]);

@@ -76,11 +76,6 @@ function tellOnS3(server: S3Server): void {
   }
 }
 
-const what = 'The stories of OSS and COS run when SDK_FOLDER contains their SDKs';
-suiteWith(test, loadSdkVerifiers(), what, (verifiers) => {
-  for (const provider of ['oss', 'cos'] as const) suite(provider, verifiers[provider]);
-});
-
 function suite(
   provider: 'oss' | 'cos',
   makeVerify: NonNullable<ReturnType<typeof loadSdkVerifiers>>[typeof provider],
@@ -155,3 +150,8 @@ async function givenVerifyingBucket(
   });
   return { storage, port };
 }
+
+const what = 'The stories of OSS and COS run when SDK_FOLDER contains their SDKs';
+suiteWith(test, loadSdkVerifiers(), what, (verifiers) => {
+  for (const provider of ['oss', 'cos'] as const) suite(provider, verifiers[provider]);
+});

@@ -9,15 +9,7 @@ import { serveUnlimited } from '../serve.js';
 import { makeBetterAuthScene, makeKoaSides, makePocketBaseScene } from './peer-scenes.js';
 import { writePeers } from './peers-report.js';
 import { buildPocketBase, findNode, startBetterAuth, startKoa, startPocketBase } from './programs.js';
-import {
-  type Figures,
-  measure,
-  measureInTurns,
-  overHttp,
-  type PeerRow,
-  type Requests,
-  type Side,
-} from './sides.js';
+import { type Figures, measure, measureInTurns, overHttp, type PeerRow, type Requests } from './sides.js';
 import { makeStowageScene } from './stowage-scene.js';
 
 const rounds = Number(process.env['PEER_ROUNDS'] ?? 5);
@@ -183,19 +175,12 @@ async function compareStarts(starts: readonly Start[]): Promise<PeerRow> {
   return { what: 'start to ready, again', goal: 'CPU 0.45 of 57580032', figures, by: 'cpu' };
 }
 
-/** Waits until the program has done what clients have left behind. */
-async function untilCalm(side: Side): Promise<void> {
-  for (let times = [Infinity]; Math.max(...times) > 100;)
-    ({ times } = await side.send({ inFlight: 1, amount: 20 }));
-}
-
 /** Compares the GET of one client while 200 others sign in with the same client alone. */
 async function compareStorm(get: Requests, signIn: (n: number) => Promise<number>): Promise<PeerRow> {
   const side = overHttp(get);
   const how = { inFlight: 1, seconds: 10 };
   const [storms, idles] = [[] as Figures[], [] as Figures[]];
   for (let round = 0; round < 3; round += 1) {
-    await untilCalm(side);
     idles.push({ program: `${side.program}, idle`, ...(await measure(side, how)), calls: null });
     const storm = await whileSigningIn(signIn, () => measure(side, how));
     storms.push({ program: `${side.program}, 200 sign in`, ...storm, calls: null });
