@@ -1,4 +1,4 @@
-import type { DocumentWriter } from '../../src/event-sourcing/views/document-writer.js';
+import { withoutViews } from '../support/kernel/world.js';
 import type { StoredEvent } from '../../src/event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../src/kit/semaphore.js';
@@ -36,10 +36,7 @@ import type { Digests } from '../../src/keys/sealing/digests.js';
 const views = new Map<string, (typeof projections)[number][]>();
 for (const view of projections) views.set(view.category, [...(views.get(view.category) ?? []), view]);
 /** Writes no documents. Its views are those of production. */
-const documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> = {
-  viewsOf: (category) => views.get(category) ?? [],
-  write: () => Promise.resolve(),
-};
+const documentWriter = { ...withoutViews, viewsOf: (category: string) => views.get(category) ?? [] };
 
 const sealed = sealedExample('sealed');
 export const sealer = partial<Sealer>({

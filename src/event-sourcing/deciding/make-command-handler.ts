@@ -32,8 +32,7 @@ const attemptsMax = 20;
 
 export function makeCommandHandler(deps: {
   readonly eventStore: EventStore;
-  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write'> &
-    Partial<Pick<DocumentWriter, 'appending'>>;
+  readonly documentWriter: Pick<DocumentWriter, 'viewsOf' | 'write' | 'appending'>;
   readonly clock: Clock;
   readonly random: Random;
   /** The limits of an append whose caller sets none. */
@@ -126,8 +125,7 @@ export function makeCommandHandler(deps: {
     events: readonly Event[],
   ): Promise<Handled<Event> | null> {
     const encoded = encode(run.target, before, events, run.context);
-    const work = () => appendEncoded(run, events, encoded);
-    return documentWriter.appending?.(run.target.stream, work) ?? work();
+    return documentWriter.appending(run.target.stream, () => appendEncoded(run, events, encoded));
   }
 
   async function appendEncoded<State, Command, Event extends DomainEvent>(
@@ -151,6 +149,7 @@ export function makeCommandHandler(deps: {
     }
     if (newEvents.length > 0) streams.keep(target.stream, after);
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
+    // An urgent one waits for none, so it leaves these to the projector.
     const isWaitedFor = options.isUrgent !== true;
     if (after.documents.size > 0 && (isWaitedFor || newEvents.length > 0)) {
       const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });

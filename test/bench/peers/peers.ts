@@ -139,7 +139,7 @@ async function measureRows(
   await ours.fill();
   await row('POST asset, one owner', { goal: 'CPU at most 1.1', by: 'cpu' }, [
     ours.assetOf(0, 'Stowage, 100 projects'),
-    ours.assetOf(connections, 'Stowage, 4 projects'),
+    ours.assetOf(connections, 'Stowage, 1 project'),
   ]);
   add(await compareStorm(ours.get(), ours.signIn));
   if (theirs !== null) add(await compareStorm(theirs.get, theirs.signIn));

@@ -34,13 +34,13 @@ interface Member extends SignedIn {
 export async function makeStowageScene(service: ServiceProcess) {
   const client = makeServiceClient(service.url);
   const program = 'Stowage';
+  /** Those of the members, then of the buyers. */
   const refreshTokens: string[] = [];
-  /** The tokens of the members, then of the buyers. */
   const members: Member[] = [];
   const buyers: SignedIn[] = [];
-  // One user more than connections keeps its few projects.
+  // One user more than connections keeps one project.
   for (let index = 0; index <= connections; index += 1)
-    members.push(await makeMember(`user-${index}@example.org`));
+    members.push(await makeMember(`user-${index}@example.org`, index < connections ? projectsOfUser : 1));
   for (let index = 0; index < buyersCount; index += 1) {
     const buyer = await client.register(`buyer-${index}@example.org`, password);
     refreshTokens.push(buyer.refreshToken);
@@ -157,11 +157,11 @@ export async function makeStowageScene(service: ServiceProcess) {
     },
   };
 
-  async function makeMember(email: string): Promise<Member> {
+  async function makeMember(email: string, projectsCount: number): Promise<Member> {
     const user = await client.register(email, password);
     refreshTokens.push(user.refreshToken);
     const projects: string[] = [];
-    for (let n = 0; n < projectsOfUser; n += 1) {
+    for (let n = 0; n < projectsCount; n += 1) {
       const project = await made('/api/v1/projects', { name: 'Film' }, user);
       await grantStorage(service.directory, project);
       projects.push(project);

@@ -19,7 +19,7 @@ import { memberId, projectCreated } from '../../support/examples/project.js';
 import { sealedExample } from '../../support/examples/sealed.js';
 import { userRegistered } from '../../support/examples/user.js';
 import { recordEvents } from '../../support/given/given-events.js';
-import { givenWorld } from '../../support/kernel/world.js';
+import { givenWorld, withoutViews } from '../../support/kernel/world.js';
 
 /** A view whose document grows by 1 MiB with each addition. */
 const growing: Projection = {
@@ -35,7 +35,7 @@ test('A command that would make a document too large is refused before its appen
   // Given a document that each addition makes larger
   const world = givenWorld();
   const { eventStore } = world;
-  const documentWriter = { viewsOf: () => [growing], write: () => Promise.resolve() };
+  const documentWriter = { ...withoutViews, viewsOf: () => [growing] };
   const handler = makeCommandHandler({ ...world, documentWriter });
   let n = 0;
   const send = (command: CounterCommand) => {

@@ -146,6 +146,7 @@ export function givenCommands(
   };
   // A page of an import ends at its time. The test's machine may be slow.
   const { addAsset, createStorage, ...commands } = makeCommands({ importMs: 600_000, ...deps });
+  const projectOf = async (id: string) => (await readers.projects.access(id)) ?? projectNotFound();
   return {
     ...deps,
     /** The reported failures of work beside an answer. */
@@ -155,8 +156,13 @@ export function givenCommands(
     ...commands,
     /** Those that routes call with the project of the gate. */
     ofRoutes: { addAsset, createStorage },
-    addAsset: inProject(readers, addAsset),
-    createStorage: inProject(readers, createStorage),
+    // Tests name the project. The service passes what its gate has read.
+    addAsset: async ({ projectId, ...input }: Of<Parameters<typeof addAsset>[0]>, context: CommandContext) =>
+      addAsset({ ...input, project: await projectOf(projectId) }, context),
+    createStorage: async (
+      { projectId, ...input }: Of<Parameters<typeof createStorage>[0]>,
+      context: CommandContext,
+    ) => createStorage({ ...input, project: await projectOf(projectId) }, context),
     // The limits of callbacks are real time. The test's clock would let them pass at once.
     ...makeOrderCommands({ ...deps, clock: { ...clock, sleep: callbackSleep } }),
   };
@@ -179,19 +185,8 @@ const emptyBuckets: BucketCalls = {
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** Lets tests name the project of a command. The service passes what its gate has read. */
-function inProject<Input extends { readonly project: unknown }, Result>(
-  { projects }: Pick<Readers, 'projects'>,
-  command: (input: Input, context: CommandContext) => Promise<Result>,
-) {
-  return async (
-    { projectId, ...input }: Omit<Input, 'project'> & { readonly projectId: string },
-    context: CommandContext,
-  ): Promise<Result> => {
-    const project = (await projects.access(projectId)) ?? projectNotFound();
-    return command({ ...input, project } as unknown as Input, context);
-  };
-}
+/** What a test gives to a command in a project. */
+type Of<Input> = Omit<Input, 'project'> & { readonly projectId: string };
 
 /** Adds the questions that tests ask of one document. The service asks them of documents that its gate has read. */
 function askable(readers: Readers) {

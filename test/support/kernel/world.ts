@@ -8,7 +8,10 @@ import { makeMemoryReadModelStore } from '../fakes/memory-read-model-store.js';
 import { makeMemoryStateStore } from '../fakes/memory-state-store.js';
 import { makeVirtualClock, type VirtualClock } from './virtual-clock.js';
 import type { CommandHandler, Handled } from '../../../src/event-sourcing/deciding/command-handler.js';
-import { makeDocumentWriter } from '../../../src/event-sourcing/views/document-writer.js';
+import {
+  type DocumentWriter,
+  makeDocumentWriter,
+} from '../../../src/event-sourcing/views/document-writer.js';
 import { makeViews, type Views } from '../../../src/event-sourcing/views/views.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
 import {
@@ -58,6 +61,13 @@ function givenWorldAt<Time extends Clock>(clock: Time, seed = 1): World<Time> {
 
 type HandlerDeps = Parameters<typeof makeCommandHandler>[0];
 
+/** Writes no documents. */
+export const withoutViews: Pick<DocumentWriter, 'viewsOf' | 'write' | 'appending'> = {
+  viewsOf: () => [],
+  write: () => Promise.resolve(),
+  appending: (_, append) => append(),
+};
+
 /** Makes a command handler that writes no documents through, so that only projectors write them. */
 export function handlerWithoutViews({
   clock,
@@ -65,8 +75,7 @@ export function handlerWithoutViews({
   eventStore,
   ...options
 }: Omit<HandlerDeps, 'documentWriter'>): ReturnType<typeof makeCommandHandler> {
-  const documentWriter = { viewsOf: () => [], write: () => Promise.resolve() };
-  return makeCommandHandler({ clock, random, eventStore, documentWriter, ...options });
+  return makeCommandHandler({ clock, random, eventStore, documentWriter: withoutViews, ...options });
 }
 
 /** One process of the service: the kernel over stores that it may share with other processes. */

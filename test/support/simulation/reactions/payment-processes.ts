@@ -26,6 +26,7 @@ import { digest } from '../../examples/ids.js';
 import { sealedExample } from '../../examples/sealed.js';
 import { makeTestPaymentProvider } from '../../fakes/test-payment-provider.js';
 import { partial } from '../../fakes/partial.js';
+import { withoutViews } from '../../kernel/world.js';
 
 /** Stops the process with all its running work. */
 class Crash extends Error {}
@@ -163,7 +164,7 @@ export function makePaymentProcesses({
     const eventStore: EventStore = { ...store, read, append };
     const handler = makeCommandHandler({
       ...{ eventStore, clock, random, cachedStreamsMax: 32 },
-      documentWriter: { viewsOf: () => [], write: () => Promise.resolve() },
+      documentWriter: withoutViews,
     });
     const paymentReports = makePaymentReports({ handler, paymentMakers: new Map() });
     const fulfilOrder = makeFulfilling({ handler });
