@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
-import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
+import type { StateRecord, StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { changeRecord, type RecordKind } from '../../../event-sourcing/ports/change-record.js';
 
 /** The last signed checkpoint. One record for all processes: a compare-and-set makes their signatures one chain. */
@@ -58,19 +58,22 @@ const recordsMax = 100;
 export interface AuditRecords {
   readonly signed: { readonly value: SignedRecord; readonly version: string } | null;
   readonly findings: Findings;
+  /** The record of the findings as it is stored; null: absent. */
+  readonly storedFindings: StateRecord | null;
 }
 
 /** Reads all records of the audit log in one call. @throws StoreUnavailable */
 export async function readAuditRecords(stateStore: Pick<StateStore, 'list'>): Promise<AuditRecords> {
   const records = await stateStore.list(prefix, { limit: recordsMax });
   const signed = records.find(({ key }) => key === signedRecord.key);
-  const findings = records.find(({ key }) => key === findingsRecord.key);
+  const storedFindings = records.find(({ key }) => key === findingsRecord.key) ?? null;
   return {
     signed:
       signed === undefined
         ? null
         : { value: signedRecord.schema.parse(signed.value), version: signed.version },
-    findings: findings === undefined ? noFindings : findingsSchema.parse(findings.value),
+    findings: storedFindings === null ? noFindings : findingsSchema.parse(storedFindings.value),
+    storedFindings,
   };
 }
 
@@ -110,9 +113,14 @@ export function findingsAfter(before: Findings, { origin, size, at, checked, pro
   };
 }
 
-/** Writes the findings after a pass when they differ from the recorded ones. @throws StoreUnavailable */
+/**
+ * Writes the findings after a pass when they differ from the recorded ones.
+ * @param first the record as the pass has read it; null: absent
+ * @throws StoreUnavailable
+ */
 export async function recordFindings(
   stateStore: Pick<StateStore, 'get' | 'compareAndSet'>,
+  first: StateRecord | null,
   pass: Pass,
 ): Promise<Findings> {
   const changed = await changeRecord<Findings, Findings, Findings>(
@@ -123,7 +131,7 @@ export async function recordFindings(
       const next = findingsAfter(before, pass);
       return isDeepStrictEqual(before, next) ? { keep: next } : { write: next, result: next };
     },
-    { tries: 3, unknownOutcome: 'retry' },
+    { tries: 3, unknownOutcome: 'retry', first },
   );
   if (changed === null) throw new StoreUnavailable('other processes change the findings of the audit log');
   return 'kept' in changed ? changed.kept : changed.result;

@@ -68,7 +68,7 @@ export function makeSigner(deps: {
       if (!isDue(log, others)) return null;
       [passedAtMs, known] = [clock.steadyMs(), JSON.stringify([...others.checked, others])];
       hasCompared ||= log?.atHead === true;
-      const signing = await passOver(log, (await readAuditRecords(stateStore)).signed, others);
+      const signing = await passOver(log, await readAuditRecords(stateStore), others);
       signedSize = signing.signed?.size ?? 0;
       return signing;
     },
@@ -88,12 +88,12 @@ export function makeSigner(deps: {
 
   async function passOver(
     log: StoredLog | null,
-    stored: AuditRecords['signed'],
+    { signed: stored, storedFindings }: AuditRecords,
     { checked, problem, maySign }: OtherChecks,
   ): Promise<Signing> {
     const signed = stored?.value ?? null;
     const compared = log?.atHead === true ? await compareOrAgain(log, signed) : null;
-    const findings = await recordFindings(stateStore, {
+    const findings = await recordFindings(stateStore, storedFindings, {
       origin: knownOriginOf(log, signed),
       ...{ size: log?.size ?? 0, at: clock.now(), problem },
       checked: new Map([...(compared ?? []), ...checked]),
