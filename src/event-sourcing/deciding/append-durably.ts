@@ -62,7 +62,8 @@ const noRequest: RequestProgress = {
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
  * (src/event-sourcing/deciding/README.md#unknown-outcomes).
- * @returns revision and position of the last event. The position is null where only the stream shows that the events are written.
+ * @returns revision and position of the last event, and the store's time of the append. Position and time are null where only the
+ *   stream tells them.
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */
 export async function appendDurably(
@@ -70,7 +71,11 @@ export async function appendDurably(
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
   { limits = defaultAppendLimits, request = noRequest, further }: DurableOptions = {},
-): Promise<{ readonly revision: bigint; readonly position: Position | null }> {
+): Promise<{
+  readonly revision: bigint;
+  readonly position: Position | null;
+  readonly recordedAt: Date | null;
+}> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
@@ -81,7 +86,8 @@ export async function appendDurably(
   try {
     for (let attempt = 1; ; attempt += 1) {
       const tried = await tryOnce();
-      if (!(tried instanceof StoreUnavailable)) return { revision, position: tried };
+      if (!(tried instanceof StoreUnavailable))
+        return { revision, position: tried?.position ?? null, recordedAt: tried?.recordedAt ?? null };
       const spentMs = clock.steadyMs() - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
@@ -92,13 +98,13 @@ export async function appendDurably(
     throw error;
   }
 
-  /** Returns the position of the last event, or a failure that permits a retry. Throws other failures. */
-  async function tryOnce(): Promise<StoreUnavailable | Position | null> {
+  /** Returns what the store tells of the append, or a failure that permits a retry. Throws other failures. */
+  async function tryOnce(): Promise<StoreUnavailable | Appended | null> {
     try {
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
       if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      return positionOf(await eventStore.append(stream, expected, events, { further }));
+      return await eventStore.append(stream, expected, events, { further });
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;
@@ -124,10 +130,6 @@ export async function appendDurably(
     const found = await eventStore.read(stream, { from, limit: events.length });
     return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
   }
-}
-
-function positionOf(appended: Appended | null): Position | null {
-  return appended?.position ?? null;
 }
 
 function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {

@@ -55,8 +55,8 @@ export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
 /** What a fold becomes by events that are appended next. */
 export interface Extended<State> extends Folded<State> {
-  /** Whether a fold has asked when the store records an event, which only a read shows. */
-  readonly dependsOnTime: boolean;
+  /** Folds again with the store's time of the append; null: no fold has asked for it. */
+  readonly foldedAt: ((recordedAt: Date) => Folded<State>) | null;
 }
 
 /**
@@ -121,10 +121,23 @@ export function makeFoldedStreams({
 
   /** Folds events that are appended next. */
   function extended<State, Command, Event extends DomainEvent>(
-    { aggregate, stream }: Target<State, Command, Event>,
+    target: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
   ): Extended<State> {
+    const { folded, hasAsked } = foldNext(target, before, events, null);
+    const foldedAt = (recordedAt: Date): Folded<State> =>
+      foldNext(target, before, events, recordedAt).folded;
+    return { ...folded, foldedAt: hasAsked ? foldedAt : null };
+  }
+
+  /** @param recordedAt null: the store's time of the append is not known yet; the time of the command stands in */
+  function foldNext<State, Command, Event extends DomainEvent>(
+    { aggregate, stream }: Target<State, Command, Event>,
+    before: Folded<State>,
+    events: readonly Encoded<Event>[],
+    recordedAt: Date | null,
+  ): { readonly folded: Folded<State>; readonly hasAsked: boolean } {
     const views = documentWriter.viewsOf(aggregate.category);
     const documents = new Map(before.documents);
     let { revision } = before;
@@ -140,7 +153,7 @@ export function makeFoldedStreams({
         time,
         get recordedAt() {
           timesUsed += 1;
-          return new Date(time);
+          return recordedAt ?? new Date(time);
         },
       };
     });
@@ -151,16 +164,17 @@ export function makeFoldedStreams({
     }
     const state = evolving.reduce(aggregate.decider.evolve, before.state);
     const size = sizeAfter(before.size, { state, documents }, events);
-    return { state, revision, documents, size, dependsOnTime: timesUsed > 0 };
+    return { folded: { state, revision, documents, size }, hasAsked: timesUsed > 0 };
   }
 
   /**
    * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
    * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
-   * that depends on the recorded time of an event is not cached.
+   * that depends on the recorded time of an event is not cached where the store does not tell it.
    */
-  function keep(stream: string, { dependsOnTime, ...folded }: Extended<unknown>): void {
-    if (!dependsOnTime) store(stream, folded);
+  function keep(stream: string, { foldedAt, ...folded }: Extended<unknown>, recordedAt: Date | null): void {
+    if (foldedAt === null) store(stream, folded);
+    else if (recordedAt !== null) store(stream, foldedAt(recordedAt));
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(

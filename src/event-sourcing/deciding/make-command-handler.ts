@@ -134,6 +134,7 @@ export function makeCommandHandler(deps: {
     { newEvents, after, at }: EncodedEvents<State, Event>,
   ): Promise<Handled<Event> | null> {
     let position: Position | null = null;
+    let recordedAt: Date | null = null;
     try {
       if (newEvents.length > 0) {
         const { further, appendTries: tries = appendLimits.tries } = options;
@@ -141,13 +142,13 @@ export function makeCommandHandler(deps: {
           ...{ limits: { ...appendLimits, tries }, request: context.request },
           further: further === undefined ? undefined : () => furtherAfter(after.state, further),
         };
-        ({ position } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
+        ({ position, recordedAt } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
       throw error;
     }
-    if (newEvents.length > 0) streams.keep(target.stream, after);
+    if (newEvents.length > 0) streams.keep(target.stream, after, recordedAt);
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
     // An urgent one waits for none, so it leaves these to the projector.
     const isWaitedFor = options.isUrgent !== true;
@@ -198,7 +199,7 @@ export function makeCommandHandler(deps: {
     if (events.length === 0) return null;
     const { newEvents, after, at } = encode(target, before, events, context);
     const written = (): void => {
-      streams.keep(target.stream, after);
+      streams.keep(target.stream, after, null);
       void documentWriter.write(after.documents, { mustSucceed: false });
     };
     return { ...at, events: newEvents, written };

@@ -278,6 +278,33 @@ test('A decision sees when the store recorded an event, not when it was decided'
   t.deepEqual((await handler.load(times, 'c1')).state, expected);
 });
 
+test('A fold that asks when an event was recorded is cached where the append tells it, and reads else', async (t) => {
+  const { makeHandler, reads, clock } = given();
+  const handlers = {
+    told: makeHandler({
+      wrap: (store) => ({
+        ...store,
+        append: async (...args) => {
+          const appended = await store.append(...args);
+          return appended && { ...appended, recordedAt: clock.now() };
+        },
+      }),
+    }),
+    'not told': makeHandler(),
+  };
+  for (const [id, handler] of Object.entries(handlers)) {
+    // When a command's event is recorded a minute after its decision, and the fold is loaded without a need for a fresh one
+    await clock.advance(60_000);
+    await handler.handle({ aggregate: times, id }, 0, contextOf(0), { load: 'new' });
+    reads.length = 0;
+    const recordedAt = clock.now();
+    await clock.advance(1_000);
+    // Then it has the time of the record
+    t.deepEqual((await handler.load(times, id, 'remembered')).state, [recordedAt]);
+    t.is(reads.length, id === 'told' ? 0 : 1, id);
+  }
+});
+
 test('A command with load: remembered decides on the cached fold, and reads a stream that is not cached', async (t) => {
   const { handler, reads, appends } = given();
   const remembered = { load: 'remembered' } as const;

@@ -92,10 +92,10 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
 /** Returns the appends of a request that the log contains now. */
 function appendsOf(request: AppendRequest | null | undefined, reply: AppendReply): readonly Appended[] {
   if (reply === null || request === null || request === undefined) return [];
-  const [, last, further] = reply;
+  const [, last, , further] = reply;
   const [stream, revision, next, ...idsAndContents] = request;
   const contents = idsAndContents.filter((_, index) => index % 2 === 1);
-  const following = further === null ? [] : appendsOf(next, [0, further, null]);
+  const following = further === null ? [] : appendsOf(next, [0, further, false, null]);
   return [{ stream, revision, sequence: last - contents.length, contents }, ...following];
 }
 
@@ -143,27 +143,30 @@ export function makeEmbeddedEventStore(deps: {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
-    { further }: AppendOptions = {},
+    { further: nextOf }: AppendOptions = {},
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
-    const { request, bytes } = requestOf({ stream, expected, events });
+    const recordedAt = clock.now();
+    const { request, bytes } = requestOf({ stream, expected, events }, recordedAt);
     // Without further events the request is in the batch of this turn.
-    const following = further === undefined ? null : await further();
-    const next = following === null ? null : requestIfSmall(following);
+    const following = nextOf === undefined ? null : await nextOf();
+    const next = following === null ? null : requestIfSmall(following, recordedAt);
     const [name, revision, , ...contents] = request;
     const reply = await writer.write(
       [name, revision, next?.request ?? null, ...contents],
       bytes + (next?.bytes ?? 0),
     );
     if (reply === null) throw new WrongExpectedRevision(stream, expected);
-    if (reply[2] !== null) following?.written();
-    return { revision: BigInt(reply[0]), position: positionOf(reply[1]) };
+    const [last, sequence, isRepeated, further] = reply;
+    if (further !== null) following?.written();
+    const appended = { revision: BigInt(last), position: positionOf(sequence) };
+    return isRepeated ? appended : { ...appended, recordedAt };
   }
 
   /** Leaves out what is too large. Its command appends it afterwards, and fails by itself. */
-  function requestIfSmall(append: FurtherAppend): ReturnType<typeof requestOf> | null {
+  function requestIfSmall(append: FurtherAppend, recordedAt: Date): ReturnType<typeof requestOf> | null {
     try {
-      return requestOf(append);
+      return requestOf(append, recordedAt);
     } catch (error) {
       if (error instanceof EventTooLarge) return null;
       throw error;
@@ -171,11 +174,11 @@ export function makeEmbeddedEventStore(deps: {
   }
 
   /** @throws EventTooLarge, WrongExpectedRevision */
-  function requestOf({ stream, expected, events }: Omit<FurtherAppend, 'written'>): {
-    readonly request: AppendRequest;
-    readonly bytes: number;
-  } {
-    const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
+  function requestOf(
+    { stream, expected, events }: Omit<FurtherAppend, 'written'>,
+    recordedAt: Date,
+  ): { readonly request: AppendRequest; readonly bytes: number } {
+    const { contents, bytes } = encode(streamPrefix + stream, events, recordedAt.toISOString());
     // The file cannot hold this revision, so no stream has it.
     if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
       throw new WrongExpectedRevision(stream, expected);
