@@ -126,8 +126,7 @@ export function makeFoldedStreams({
     events: readonly Encoded<Event>[],
   ): Extended<State> {
     const { folded, hasAsked } = foldNext(target, before, events, null);
-    const foldedAt = (recordedAt: Date): Folded<State> =>
-      foldNext(target, before, events, recordedAt).folded;
+    const foldedAt = (recordedAt: Date): Folded<State> => foldNext(target, before, events, recordedAt).folded;
     return { ...folded, foldedAt: hasAsked ? foldedAt : null };
   }
 

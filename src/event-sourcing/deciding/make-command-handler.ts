@@ -142,7 +142,12 @@ export function makeCommandHandler(deps: {
           ...{ limits: { ...appendLimits, tries }, request: context.request },
           further: further === undefined ? undefined : () => furtherAfter(after.state, further),
         };
-        ({ position, recordedAt } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
+        ({ position, recordedAt } = await appendDurably(
+          { eventStore, clock, random },
+          at,
+          newEvents,
+          appending,
+        ));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
