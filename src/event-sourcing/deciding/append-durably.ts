@@ -59,11 +59,18 @@ const noRequest: RequestProgress = {
   wroteNothing: () => undefined,
 };
 
+/** What a store tells of an append. Null: only the stream tells it. */
+interface Told {
+  readonly position: Position | null;
+  readonly recordedAt: Date | null;
+}
+
+const onlyByRead: Told = { position: null, recordedAt: null };
+
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
  * (src/event-sourcing/deciding/README.md#unknown-outcomes).
- * @returns revision and position of the last event, and the store's time of the append. Position and time are null where only the
- *   stream tells them.
+ * @returns revision and position of the last event, and the store's time of the append
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */
 export async function appendDurably(
@@ -71,11 +78,7 @@ export async function appendDurably(
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
   { limits = defaultAppendLimits, request = noRequest, further }: DurableOptions = {},
-): Promise<{
-  readonly revision: bigint;
-  readonly position: Position | null;
-  readonly recordedAt: Date | null;
-}> {
+): Promise<{ readonly revision: bigint } & Told> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
@@ -86,8 +89,7 @@ export async function appendDurably(
   try {
     for (let attempt = 1; ; attempt += 1) {
       const tried = await tryOnce();
-      if (!(tried instanceof StoreUnavailable))
-        return { revision, position: tried?.position ?? null, recordedAt: tried?.recordedAt ?? null };
+      if (!(tried instanceof StoreUnavailable)) return { revision, ...tried };
       const spentMs = clock.steadyMs() - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
@@ -99,12 +101,12 @@ export async function appendDurably(
   }
 
   /** Returns what the store tells of the append, or a failure that permits a retry. Throws other failures. */
-  async function tryOnce(): Promise<StoreUnavailable | Appended | null> {
+  async function tryOnce(): Promise<StoreUnavailable | Told> {
     try {
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
-      if (unknown !== undefined && (await isWritten())) return null;
+      if (unknown !== undefined && (await isWritten())) return onlyByRead;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      return await eventStore.append(stream, expected, events, { further });
+      return toldBy(await eventStore.append(stream, expected, events, { further }));
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;
@@ -114,9 +116,9 @@ export async function appendDurably(
   }
 
   /** Settles an unknown outcome, or a conflict after one, by what the stream contains. */
-  async function settle(outcome: OutcomeUnknown, error: Error): Promise<OutcomeUnknown | null> {
+  async function settle(outcome: OutcomeUnknown, error: Error): Promise<OutcomeUnknown | Told> {
     try {
-      if (await isWritten()) return null;
+      if (await isWritten()) return onlyByRead;
     } catch (readError) {
       if (readError instanceof StoreUnavailable) return outcome;
       throw readError;
@@ -130,6 +132,12 @@ export async function appendDurably(
     const found = await eventStore.read(stream, { from, limit: events.length });
     return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
   }
+}
+
+function toldBy(appended: Appended | null): Told {
+  return appended === null
+    ? onlyByRead
+    : { position: appended.position, recordedAt: appended.recordedAt ?? null };
 }
 
 function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {

@@ -1,9 +1,5 @@
 import test from 'ava';
-import {
-  type Aggregate,
-  type CommandHandler,
-  eventId,
-} from '../../../src/event-sourcing/deciding/command-handler.js';
+import { type CommandHandler, eventId } from '../../../src/event-sourcing/deciding/command-handler.js';
 import {
   CommandRejected,
   OutcomeUnknown,
@@ -15,12 +11,7 @@ import {
 } from '../../../src/event-sourcing/ports/errors.js';
 import { Overloaded } from '../../../src/kit/semaphore.js';
 import type { EventStore } from '../../../src/event-sourcing/ports/event-store.js';
-import {
-  counterAggregate,
-  type CounterCommand,
-  type CounterEvent,
-  contextOf,
-} from '../../support/kernel/counters.js';
+import { counterAggregate, type CounterCommand, contextOf } from '../../support/kernel/counters.js';
 import { withDecide } from '../../support/given/with-decide.js';
 import { givenWorld, handlerWithoutViews, sendToCounter } from '../../support/kernel/world.js';
 import {
@@ -252,57 +243,6 @@ test('The handler caches at most the configured number of streams', async (t) =>
     reads.map(({ stream, from }) => `${stream} from ${from}`),
     ['counter-c3 from 1', 'counter-c2 from 1', 'counter-c1 from 0'],
   );
-});
-
-/** Keeps when the store recorded each event of a counter. A command names the number of events that it knows. */
-const times: Aggregate<readonly Date[], number, CounterEvent> = {
-  category: counterAggregate.category,
-  codec: counterAggregate.codec,
-  decider: {
-    initialState: [],
-    decide: (known, recorded) =>
-      recorded.length === known ? [{ type: 'CounterOpened', data: { label: `${known}` } }] : [],
-    evolve: (recorded, event) => [...recorded, event.recordedAt],
-  },
-};
-
-test('A decision sees when the store recorded an event, not when it was decided', async (t) => {
-  const { handler, clock } = given();
-  await clock.advance(60_000);
-  const expected: Date[] = [];
-  for (const n of [0, 1, 2]) {
-    await clock.advance(1_000);
-    await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), { load: 'remembered' });
-    expected.push(clock.now());
-  }
-  t.deepEqual((await handler.load(times, 'c1')).state, expected);
-});
-
-test('A fold that asks when an event was recorded is cached where the append tells it, and reads else', async (t) => {
-  const { makeHandler, reads, clock } = given();
-  const handlers = {
-    told: makeHandler({
-      wrap: (store) => ({
-        ...store,
-        append: async (...args) => {
-          const appended = await store.append(...args);
-          return appended && { ...appended, recordedAt: clock.now() };
-        },
-      }),
-    }),
-    'not told': makeHandler(),
-  };
-  for (const [id, handler] of Object.entries(handlers)) {
-    // When a command's event is recorded a minute after its decision, and the fold is loaded without a need for a fresh one
-    await clock.advance(60_000);
-    await handler.handle({ aggregate: times, id }, 0, contextOf(0), { load: 'new' });
-    reads.length = 0;
-    const recordedAt = clock.now();
-    await clock.advance(1_000);
-    // Then it has the time of the record
-    t.deepEqual((await handler.load(times, id, 'remembered')).state, [recordedAt]);
-    t.is(reads.length, id === 'told' ? 0 : 1, id);
-  }
 });
 
 test('A command with load: remembered decides on the cached fold, and reads a stream that is not cached', async (t) => {

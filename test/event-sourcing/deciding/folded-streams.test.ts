@@ -67,3 +67,58 @@ test('A fold takes as much of the cache as it holds, however many events made it
   for (let n = 0; n < 100; n += 1) await load(`c${n}`, 500, 40);
   t.true(isCached('c0'), 'the oldest of 2 MB of events, of which a fortieth is left');
 });
+
+/** Keeps when the store recorded each event of a counter. A command names the number of events that it knows. */
+const times: Aggregate<readonly Date[], number, CounterEvent> = {
+  category: counterAggregate.category,
+  codec: counterCodec,
+  decider: {
+    initialState: [],
+    decide: (known, recorded) =>
+      recorded.length === known ? [{ type: 'CounterOpened', data: { label: `${known}` } }] : [],
+    evolve: (recorded, event) => [...recorded, event.recordedAt],
+  },
+};
+
+test('A decision sees when the store recorded an event, not when it was decided', async (t) => {
+  const world = givenWorld();
+  const handler = handlerWithoutViews(world);
+  await world.clock.advance(60_000);
+  const expected: Date[] = [];
+  for (const n of [0, 1, 2]) {
+    await world.clock.advance(1_000);
+    await handler.handle({ aggregate: times, id: 'c1' }, n, contextOf(n), { load: 'remembered' });
+    expected.push(world.clock.now());
+  }
+  t.deepEqual((await handler.load(times, 'c1')).state, expected);
+});
+
+test('A fold that asks when an event was recorded is cached where the append tells it, and read else', async (t) => {
+  for (const tells of [true, false]) {
+    const { clock, random, eventStore } = givenWorld();
+    let reads = 0;
+    const handler = handlerWithoutViews({
+      ...{ clock, random },
+      eventStore: {
+        ...eventStore,
+        read: (...args) => {
+          reads += 1;
+          return eventStore.read(...args);
+        },
+        append: async (...args) => {
+          const appended = await eventStore.append(...args);
+          return tells ? appended && { ...appended, recordedAt: clock.now() } : appended;
+        },
+      },
+    });
+    // When an event is recorded a minute after its command, and its fold is loaded without a need for a fresh one
+    await clock.advance(60_000);
+    await handler.handle({ aggregate: times, id: 'c1' }, 0, contextOf(0), { load: 'new' });
+    const recordedAt = clock.now();
+    await clock.advance(1_000);
+    const { state } = await handler.load(times, 'c1', 'remembered');
+    // Then it has the time of the record
+    t.deepEqual(state, [recordedAt]);
+    t.is(reads, tells ? 0 : 1);
+  }
+});

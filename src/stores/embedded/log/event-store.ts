@@ -5,6 +5,7 @@ import type { NewEvent, Position, StoredEvent } from '../../../event-sourcing/po
 import { EventTooLarge, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
 import {
   type AppendOptions,
+  type Appended,
   type EventStore,
   type ExpectedRevision,
   type FurtherAppend,
@@ -34,11 +35,11 @@ export interface EventLog extends OpenFile<AppendRequest, AppendReply, EventRead
   /** Reads the log as `EventReader` does. */
   readLog: EventReader['readLog'];
   /** Adds a listener that receives the appends of every commit, in their order. */
-  onGrown(listener: (appends: readonly Appended[]) => void): void;
+  onGrown(listener: (appends: readonly Added[]) => void): void;
 }
 
 /** An append that a commit has added to the log. */
-interface Appended {
+interface Added {
   readonly stream: string;
   /** The revision and the sequence before its first event. */
   readonly revision: bigint;
@@ -51,7 +52,7 @@ const knownEnds = 10_000;
 
 /** Opens events.db. @throws StoreDamaged, StoreUnavailable */
 export async function openEventLog(context: EmbeddedContext): Promise<EventLog> {
-  const listeners: ((appends: readonly Appended[]) => void)[] = [];
+  const listeners: ((appends: readonly Added[]) => void)[] = [];
   /** The revision after which a stream has no event, by stream. */
   const ends = makeLru<number>(knownEnds);
   const file = await openFile<AppendRequest, AppendReply, EventReader>(context, eventsFormat, {
@@ -90,7 +91,7 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
 }
 
 /** Returns the appends of a request that the log contains now. */
-function appendsOf(request: AppendRequest | null | undefined, reply: AppendReply): readonly Appended[] {
+function appendsOf(request: AppendRequest | null | undefined, reply: AppendReply): readonly Added[] {
   if (reply === null || request === null || request === undefined) return [];
   const [, last, , further] = reply;
   const [stream, revision, next, ...idsAndContents] = request;
@@ -143,13 +144,13 @@ export function makeEmbeddedEventStore(deps: {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
-    { further: nextOf }: AppendOptions = {},
+    { further }: AppendOptions = {},
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
     const recordedAt = clock.now();
     const { request, bytes } = requestOf({ stream, expected, events }, recordedAt);
     // Without further events the request is in the batch of this turn.
-    const following = nextOf === undefined ? null : await nextOf();
+    const following = further === undefined ? null : await further();
     const next = following === null ? null : requestIfSmall(following, recordedAt);
     const [name, revision, , ...contents] = request;
     const reply = await writer.write(
@@ -157,10 +158,8 @@ export function makeEmbeddedEventStore(deps: {
       bytes + (next?.bytes ?? 0),
     );
     if (reply === null) throw new WrongExpectedRevision(stream, expected);
-    const [last, sequence, isRepeated, further] = reply;
-    if (further !== null) following?.written();
-    const appended = { revision: BigInt(last), position: positionOf(sequence) };
-    return isRepeated ? appended : { ...appended, recordedAt };
+    if (reply[3] !== null) following?.written();
+    return toAppended(reply, recordedAt);
   }
 
   /** Leaves out what is too large. Its command appends it afterwards, and fails by itself. */
@@ -198,7 +197,7 @@ export function makeEmbeddedEventStore(deps: {
   }
 
   /** Hands the events to the feeder, so that consumers at the end of the log need no read. Returns the last sequence. */
-  function follow({ revision, sequence, contents }: Appended, after: number): number {
+  function follow({ revision, sequence, contents }: Added, after: number): number {
     if (sequence < after) return after;
     // Where the outcome of an append is unknown, its events are read from the log.
     if (sequence > after) feeder.live(toPosition(sequence));
@@ -236,6 +235,11 @@ function encode(
     throw new EventTooLarge(`an append of ${bytes} bytes; the limit is ${maxAppendBytes}`);
   }
   return { contents, bytes };
+}
+
+function toAppended([revision, sequence, isRepeated]: NonNullable<AppendReply>, recordedAt: Date): Appended {
+  const appended = { revision: BigInt(revision), position: positionOf(sequence) };
+  return isRepeated ? appended : { ...appended, recordedAt };
 }
 
 function toPosition(sequence: number): Position | null {
