@@ -209,7 +209,8 @@ mongoDbSuite(test, 'The cost of many processes is measured', () => {
     // Then the servers are asked as much as by one process, and processes that serve nothing take no CPU for the writes
     const limit = meanOf(one);
     for (const { commands, calls } of [...few, meanOf(spread), meanOf(throughOne)]) {
-      t.true(commands <= 1.3 * limit.commands, `${commands} and ${limit.commands} commands a write`);
+      // A process knows without a read what it wrote itself. What others wrote the projector reads, with one command a write at most.
+      t.true(commands - 1 <= 1.15 * limit.commands, `${commands} and ${limit.commands} commands a write`);
       t.true(calls <= 1.3 * limit.calls, `${calls} and ${limit.calls} calls a write`);
     }
     const { cpuMs } = meanOf(throughOne);
