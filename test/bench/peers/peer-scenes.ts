@@ -29,7 +29,8 @@ export async function makePocketBaseScene({ name: program, url, pid }: Program) 
     ...{ program, url, pid },
     connect: (connection) => {
       const member = members[connection % connections] as (typeof members)[number];
-      const request = { headers: member.headers, ...requestOf(member) };
+      // The load program adds the length of a body to the headers, and a GET with it would wait for that body.
+      const request = { headers: { ...member.headers }, ...requestOf(member) };
       return { next: () => request };
     },
   });
