@@ -1,6 +1,6 @@
 import type { RequestProgress } from '../ports/command-context.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
-import type { NewEvent, Position } from '../ports/domain-event.js';
+import type { NewEvent } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
 import type { AppendOptions, Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
 
@@ -59,18 +59,10 @@ const noRequest: RequestProgress = {
   wroteNothing: () => undefined,
 };
 
-/** What a store tells of an append. Null: only the stream tells it. */
-interface Told {
-  readonly position: Position | null;
-  readonly recordedAt: Date | null;
-}
-
-const onlyByRead: Told = { position: null, recordedAt: null };
-
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
  * (src/event-sourcing/deciding/README.md#unknown-outcomes).
- * @returns revision and position of the last event, and the store's time of the append
+ * @returns the revision of the last event, and what the store tells of the append: null where only the stream shows that it is there
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */
 export async function appendDurably(
@@ -78,7 +70,7 @@ export async function appendDurably(
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
   { limits = defaultAppendLimits, request = noRequest, further }: DurableOptions = {},
-): Promise<{ readonly revision: bigint } & Told> {
+): Promise<{ readonly revision: bigint; readonly appended: Appended | null }> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
@@ -89,7 +81,7 @@ export async function appendDurably(
   try {
     for (let attempt = 1; ; attempt += 1) {
       const tried = await tryOnce();
-      if (!(tried instanceof StoreUnavailable)) return { revision, ...tried };
+      if (!(tried instanceof StoreUnavailable)) return { revision, appended: tried };
       const spentMs = clock.steadyMs() - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
@@ -101,12 +93,12 @@ export async function appendDurably(
   }
 
   /** Returns what the store tells of the append, or a failure that permits a retry. Throws other failures. */
-  async function tryOnce(): Promise<StoreUnavailable | Told> {
+  async function tryOnce(): Promise<StoreUnavailable | Appended | null> {
     try {
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
-      if (unknown !== undefined && (await isWritten())) return onlyByRead;
+      if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      return toldBy(await eventStore.append(stream, expected, events, { further }));
+      return await eventStore.append(stream, expected, events, { further });
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;
@@ -116,9 +108,9 @@ export async function appendDurably(
   }
 
   /** Settles an unknown outcome, or a conflict after one, by what the stream contains. */
-  async function settle(outcome: OutcomeUnknown, error: Error): Promise<OutcomeUnknown | Told> {
+  async function settle(outcome: OutcomeUnknown, error: Error): Promise<OutcomeUnknown | null> {
     try {
-      if (await isWritten()) return onlyByRead;
+      if (await isWritten()) return null;
     } catch (readError) {
       if (readError instanceof StoreUnavailable) return outcome;
       throw readError;
@@ -132,12 +124,6 @@ export async function appendDurably(
     const found = await eventStore.read(stream, { from, limit: events.length });
     return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
   }
-}
-
-function toldBy(appended: Appended | null): Told {
-  return appended === null
-    ? onlyByRead
-    : { position: appended.position, recordedAt: appended.recordedAt ?? null };
 }
 
 function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {

@@ -125,17 +125,17 @@ export function makeFoldedStreams({
     before: Folded<State>,
     events: readonly Encoded<Event>[],
   ): Extended<State> {
-    const { folded, hasAsked } = foldNext(target, before, events, null);
+    const { folded, hasAsked } = foldNext(target, before, events);
     const foldedAt = (recordedAt: Date): Folded<State> => foldNext(target, before, events, recordedAt).folded;
     return { ...folded, foldedAt: hasAsked ? foldedAt : null };
   }
 
-  /** @param recordedAt null: the store's time of the append is not known yet; the time of the command stands in */
+  /** @param recordedAt left out: the store's time of the append is not known yet; the time of the command stands in */
   function foldNext<State, Command, Event extends DomainEvent>(
     { aggregate, stream }: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-    recordedAt: Date | null,
+    recordedAt?: Date,
   ): { readonly folded: Folded<State>; readonly hasAsked: boolean } {
     const views = documentWriter.viewsOf(aggregate.category);
     const documents = new Map(before.documents);
@@ -171,9 +171,9 @@ export function makeFoldedStreams({
    * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
    * that depends on the recorded time of an event is not cached where the store does not tell it.
    */
-  function keep(stream: string, { foldedAt, ...folded }: Extended<unknown>, recordedAt: Date | null): void {
+  function keep(stream: string, { foldedAt, ...folded }: Extended<unknown>, recordedAt?: Date): void {
     if (foldedAt === null) store(stream, folded);
-    else if (recordedAt !== null) store(stream, foldedAt(recordedAt));
+    else if (recordedAt !== undefined) store(stream, foldedAt(recordedAt));
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(

@@ -8,7 +8,7 @@ import {
 import { type AppendLimits, appendDurably, defaultAppendLimits, retryRead } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandContext } from '../ports/command-context.js';
-import { type DomainEvent, type Position, streamName } from '../ports/domain-event.js';
+import { type DomainEvent, streamName } from '../ports/domain-event.js';
 import type { DocumentWriter } from '../views/document-writer.js';
 import {
   CommandRejected,
@@ -17,7 +17,7 @@ import {
   WrongExpectedRevision,
 } from '../ports/errors.js';
 import { Overloaded, makeKeyedMutex } from '../../kit/semaphore.js';
-import type { EventStore, FurtherAppend } from '../ports/event-store.js';
+import type { Appended, EventStore, FurtherAppend } from '../ports/event-store.js';
 import {
   type Encoded,
   type Extended,
@@ -133,8 +133,7 @@ export function makeCommandHandler(deps: {
     events: readonly Event[],
     { newEvents, after, at }: EncodedEvents<State, Event>,
   ): Promise<Handled<Event> | null> {
-    let position: Position | null = null;
-    let recordedAt: Date | null = null;
+    let appended: Appended | null = null;
     try {
       if (newEvents.length > 0) {
         const { further, appendTries: tries = appendLimits.tries } = options;
@@ -142,26 +141,33 @@ export function makeCommandHandler(deps: {
           ...{ limits: { ...appendLimits, tries }, request: context.request },
           further: further === undefined ? undefined : () => furtherAfter(after.state, further),
         };
-        ({ position, recordedAt } = await appendDurably(
-          { eventStore, clock, random },
-          at,
-          newEvents,
-          appending,
-        ));
+        ({ appended } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
       throw error;
     }
-    if (newEvents.length > 0) streams.keep(target.stream, after, recordedAt);
+    if (newEvents.length > 0) streams.keep(target.stream, after, appended?.recordedAt);
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
-    // An urgent one waits for none, so it leaves these to the projector.
-    const isWaitedFor = options.isUrgent !== true;
-    if (after.documents.size > 0 && (isWaitedFor || newEvents.length > 0)) {
-      const written = documentWriter.write(after.documents, { mustSucceed: options.revokesAccess === true });
-      if (isWaitedFor) await written;
-    }
-    return { events, revision: after.revision, position, documents: after.documents };
+    await writeDocuments(after, newEvents.length > 0, options);
+    return {
+      events,
+      revision: after.revision,
+      position: appended?.position ?? null,
+      documents: after.documents,
+    };
+  }
+
+  /** An urgent command waits for no documents, so a repeated one leaves them to the projector. */
+  async function writeDocuments(
+    { documents }: Pick<Folded<unknown>, 'documents'>,
+    hasAppended: boolean,
+    { isUrgent, revokesAccess }: Pick<HandleOptions<never>, 'isUrgent' | 'revokesAccess'>,
+  ): Promise<void> {
+    const isWaitedFor = isUrgent !== true;
+    if (documents.size === 0 || !(isWaitedFor || hasAppended)) return;
+    const written = documentWriter.write(documents, { mustSucceed: revokesAccess === true });
+    if (isWaitedFor) await written;
   }
 
   function encode<State, Command, Event extends DomainEvent>(
@@ -204,7 +210,7 @@ export function makeCommandHandler(deps: {
     if (events.length === 0) return null;
     const { newEvents, after, at } = encode(target, before, events, context);
     const written = (): void => {
-      streams.keep(target.stream, after, null);
+      streams.keep(target.stream, after);
       void documentWriter.write(after.documents, { mustSucceed: false });
     };
     return { ...at, events: newEvents, written };
