@@ -174,21 +174,33 @@ export function makeSemaphore<Caller = unknown>(
   }
 }
 
-/** Makes a line in call order. @param waitingMax callers that wait; one more is Overloaded */
-function makeLine<Caller>(waitingMax = Infinity): Line<Caller> {
-  // A Set iterates in insertion order.
-  const waiting = new Set<Waiter<Caller>>();
+interface LineLimits {
+  /** Callers that wait; one more is Overloaded. */
+  readonly waitingMax: number;
+  /** The longest wait, after which a caller is Overloaded; without it there is none. */
+  readonly waitMs?: number | undefined;
+}
+
+/** Makes a line in call order. */
+function makeLine<Caller>({ waitingMax, waitMs }: LineLimits = { waitingMax: Infinity }): Line<Caller> {
+  // A Map iterates in insertion order.
+  const waiting = new Map<Waiter<Caller>, NodeJS.Timeout | undefined>();
+  const remove = (waiter: Waiter<Caller>): void => {
+    clearTimeout(waiting.get(waiter));
+    waiting.delete(waiter);
+  };
   return {
     add: (waiter) => {
       if (waiting.size >= waitingMax) throw new Overloaded(`more than ${waitingMax} callers wait`);
-      waiting.add(waiter);
+      const late = () => waiter.refuse(new Overloaded(`a caller waited for ${waitMs} ms`));
+      waiting.set(waiter, waitMs === undefined ? undefined : setTimeout(late, waitMs));
     },
     next: () => {
-      const [next] = waiting;
-      if (next !== undefined) waiting.delete(next);
+      const [next] = waiting.keys();
+      if (next !== undefined) remove(next);
       return next;
     },
-    remove: (waiter) => waiting.delete(waiter),
+    remove,
     size: () => waiting.size,
   };
 }
@@ -196,9 +208,8 @@ function makeLine<Caller>(waitingMax = Infinity): Line<Caller> {
 /**
  * Makes a semaphore for each key, whose callers wait in call order.
  * @param options.permits callers of a key that work at once
- * @param options.waitingMax callers of a key that wait; one more is Overloaded
  */
-export function makeKeyedSemaphore(options: { readonly permits: number; readonly waitingMax: number }) {
+export function makeKeyedSemaphore(options: LineLimits & { readonly permits: number }) {
   /** Only keys with callers have one, so old keys take no memory. */
   const semaphores = new Map<string, Semaphore>();
   return {
@@ -219,7 +230,7 @@ export function makeKeyedSemaphore(options: { readonly permits: number; readonly
   };
 
   function semaphoreOf(key: string): Semaphore {
-    const semaphore = semaphores.get(key) ?? makeSemaphore(options.permits, makeLine(options.waitingMax));
+    const semaphore = semaphores.get(key) ?? makeSemaphore(options.permits, makeLine(options));
     semaphores.set(key, semaphore);
     return semaphore;
   }
@@ -231,8 +242,8 @@ export function makeKeyedSemaphore(options: { readonly permits: number; readonly
 
 /**
  * Makes what runs the work of one key one after the other, in call order.
- * @param waitingMax calls of one key that may run or wait; a further call throws Overloaded
+ * @param limits.waitingMax calls of one key that may run or wait; a further call throws Overloaded
  */
-export function makeKeyedMutex({ waitingMax }: { readonly waitingMax: number }) {
-  return makeKeyedSemaphore({ permits: 1, waitingMax: waitingMax - 1 }).run;
+export function makeKeyedMutex({ waitingMax, waitMs }: LineLimits) {
+  return makeKeyedSemaphore({ permits: 1, waitingMax: waitingMax - 1, waitMs }).run;
 }

@@ -57,6 +57,11 @@ type Work<T> = [check: () => Promise<T | null>, beside?: (value: T) => Promise<u
 const writeTriesMax = 60;
 /** Attempts at one subject that count or wait for it in this process, and those of one client. */
 const [writersMax, turnsMax] = [256, 64];
+/**
+ * An attempt whose turn comes later could not end its check, which may take 8 s, within the 15 s of a request. Its client would ask
+ * again, behind those that wait: soon every turn would go to an attempt that is answered already.
+ */
+const turnMsDefault = 7_000;
 
 /**
  * Bounds the wrong attempts at a secret, in all processes together: those of one client, which has to wait, and those of a day
@@ -70,11 +75,12 @@ export function makeGuard(deps: {
   readonly digests: Pick<Digests, 'of'>;
   readonly clock: Clock;
   readonly background: Pick<Background, 'startOnce'>;
+  readonly turnMs?: number;
 }) {
-  const { name, limits, stateStore, digests, clock, background } = deps;
+  const { name, limits, stateStore, digests, clock, background, turnMs = turnMsDefault } = deps;
   // All failures at a subject share a record. In sequence, the attempts of this process do not outrun each other.
   const writes = makeKeyedMutex({ waitingMax: writersMax });
-  const turns = makeKeyedMutex({ waitingMax: turnsMax });
+  const turns = makeKeyedMutex({ waitingMax: turnsMax, waitMs: turnMs });
   const now = () => clock.now().getTime();
   const recordOf = (subject: string) => `guessing/${digests.of('guessing', JSON.stringify([name, subject]))}`;
 
@@ -173,12 +179,14 @@ export function makeGuard(deps: {
   return {
     /**
      * Counts a failure, runs the check, and takes the failure back after a success, which also forgets the earlier ones of the
-     * client. Attempts of one client at one subject run in sequence, so that right ones do not use up the free failures.
+     * client. Attempts of one client at one subject run in sequence, so that right ones do not use up the free failures. None
+     * waits longer than 7 s.
      * @param check returns the value of a success, or null for a failure. Its error counts as a failure, because it may depend on
      * the secret. Overloaded, StoreUnavailable and KeyMissing mean that the check decided nothing; they leave everything as it was.
      * @param beside writes other records after a success. It begins with the write that takes the failure back, so that embedded
      * stores put both into one commit.
-     * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record
+     * @throws StoreUnavailable when it cannot count the failure; Overloaded when too many attempts write the same record, or the
+     * turn comes too late
      */
     run: <T>(tried: Try, ...work: Work<T>): Promise<TryOutcome<T>> =>
       turns(`${tried.subject} ${keyOf(tried)}`, () => attempt(tried, ...work)),

@@ -26,7 +26,7 @@ const ada = from('198.51.100.1');
 const wrong = () => Promise.resolve(null);
 const right = () => Promise.resolve('session');
 
-function given({ wrap = (store: StateStore) => store, of = limits } = {}) {
+function given({ wrap = (store: StateStore) => store, of = limits, turnMs = 60_000 } = {}) {
   const clock = makeTestClock();
   const stateStore = makeMemoryStateStore({ clock });
   const background = makeBackground({
@@ -34,7 +34,7 @@ function given({ wrap = (store: StateStore) => store, of = limits } = {}) {
       throw error;
     },
   });
-  const deps = { digests: makeDigests(Buffer.alloc(32, 1)), clock, background };
+  const deps = { digests: makeDigests(Buffer.alloc(32, 1)), clock, background, turnMs };
   const make = (name = 'password') => makeGuard({ ...deps, name, limits: of, stateStore: wrap(stateStore) });
   const record = async () => {
     const [found, ...others] = await stateStore.list('', { limit: 10 });
@@ -195,6 +195,18 @@ test('A refused attempt writes nothing, and an attempt that is not admitted neit
   t.is(writes, 5);
   for (let index = 0; index < 9; index += 1) await guard.run({ ...ada, admit }, unchecked);
   t.is(writes, 5);
+});
+
+test('An attempt whose turn comes too late is refused unchecked, and leaves its turn to a later one', async (t) => {
+  const { guard } = given({ turnMs: 5 });
+  let end: (value: string) => void = () => undefined;
+  const first = guard.run(ada, () => new Promise<string>((resolve) => (end = resolve)));
+  await t.throwsAsync(guard.run(ada, unchecked), { instanceOf: Overloaded });
+  // Of another subject it has no wait.
+  t.is((await guard.run(from('198.51.100.1', 'bob'), right)).outcome, 'passed');
+  end('session');
+  t.is((await first).outcome, 'passed');
+  t.is((await guard.run(ada, right)).outcome, 'passed');
 });
 
 test('No attempt is checked while the store is away, and a success counts when it goes away after the check', async (t) => {
