@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientKey, makeConnections } from './connections.js';
+import { GroupedResponse } from './grouped-response.js';
 import type { HttpMetrics } from '../metrics.js';
 import { makePipelines } from './pipeline.js';
 import {
@@ -60,7 +61,8 @@ export interface HttpServerOptions {
 export async function startHttpServer(options: HttpServerOptions) {
   const limits = { ...serverLimits, ...options.limits };
   const { metrics } = options;
-  const server = createServer({
+  const server = createServer<typeof IncomingMessage, typeof GroupedResponse>({
+    ServerResponse: GroupedResponse,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
     connectionsCheckingInterval: limits.connectionsCheckingInterval,
