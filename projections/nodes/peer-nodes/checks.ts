@@ -11,7 +11,7 @@ import type { StateStore } from '../../../src/event-sourcing/ports/state-store.j
 /** The counters of all nodes. */
 interface NodeChecks {
   readonly byNode: ReadonlyMap<string, NodeCheck>;
-  /** Rises when a counter changes. */
+  /** Rises with each read and each change. */
   readonly version: number;
 }
 
@@ -23,8 +23,8 @@ const maxAgeMs = 1_000;
 
 interface Reading {
   readonly startedMs: number;
-  /** The nodes that this process has checked since the start. The read may have missed their first check. */
-  readonly noted: Set<string>;
+  /** What this process has counted since the start. The read may have missed it. */
+  readonly noted: Map<string, NodeCheck>;
   done: Promise<void>;
   isOver: boolean;
 }
@@ -54,19 +54,19 @@ export function makeNodeCheckReader(deps: {
     },
     /** Notes what this process has written, so that it shows its own writes at once. */
     note: (nodeId: string, check: NodeCheck) => {
-      reading?.noted.add(nodeId);
-      if (!isNewer(check, byNode.get(nodeId))) return;
-      byNode.set(nodeId, check);
-      version += 1;
+      reading?.noted.set(nodeId, check);
+      keepNewer(nodeId, check);
     },
   };
 
   function start(startedMs: number): Reading {
-    const started: Reading = { startedMs, noted: new Set(), done: Promise.resolve(), isOver: false };
+    const started: Reading = { startedMs, noted: new Map(), done: Promise.resolve(), isOver: false };
     started.done = readAll().then(
       (found) => {
         started.isOver = true;
-        merge(found, started.noted);
+        byNode = found;
+        for (const [nodeId, check] of started.noted) keepNewer(nodeId, check);
+        version += 1;
       },
       (error: unknown) => {
         // The callers get the error. The next one reads again.
@@ -85,18 +85,10 @@ export function makeNodeCheckReader(deps: {
     return found;
   }
 
-  function merge(found: Map<string, NodeCheck>, noted: ReadonlySet<string>): void {
-    let isChanged = false;
-    for (const [nodeId, known] of byNode) {
-      const stored = found.get(nodeId);
-      if (stored === undefined ? noted.has(nodeId) : !isNewer(stored, known)) found.set(nodeId, known);
-      else isChanged = true;
-    }
-    if (isChanged || found.size !== byNode.size) version += 1;
-    byNode = found;
+  function keepNewer(nodeId: string, check: NodeCheck): void {
+    const known = byNode.get(nodeId);
+    if (known !== undefined && known.sequence >= check.sequence) return;
+    byNode.set(nodeId, check);
+    version += 1;
   }
-}
-
-function isNewer(check: NodeCheck, known: NodeCheck | undefined): boolean {
-  return known === undefined || check.sequence > known.sequence;
 }
