@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 
-/** The replies that have ended in this turn of the event loop, in order. */
-let ended: (() => void)[] = [];
+/** Write the replies that have ended in this turn of the event loop, in order. */
+let writes: (() => void)[] = [];
 
 /**
  * A reply that is written with the others of its turn of the event loop. The first write wakes a client that sleeps, or its
@@ -10,17 +10,14 @@ let ended: (() => void)[] = [];
 export class GroupedResponse extends ServerResponse {
   override end(...parts: readonly unknown[]): this {
     const write = super.end.bind(this) as (...parts: readonly unknown[]) => void;
-    ended.push(() => {
-      // An error may have ended the connection with its own reply meanwhile. A write after that would cut it off.
-      if (this.socket?.writableEnded !== true) write(...parts);
-    });
-    if (ended.length === 1) setImmediate(writeEnded);
+    writes.push(() => write(...parts));
+    if (writes.length === 1) setImmediate(writeAll);
     return this;
   }
 }
 
-function writeEnded(): void {
-  const replies = ended;
-  ended = [];
-  for (const write of replies) write();
+function writeAll(): void {
+  const ended = writes;
+  writes = [];
+  for (const write of ended) write();
 }
