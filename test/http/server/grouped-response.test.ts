@@ -36,7 +36,7 @@ test('The replies of one turn of the event loop are written at its end, whole', 
   t.deepEqual(texts.sort(), ['reply 0', 'reply 1']);
 });
 
-test('A connection that ended with a reply of its own gets no other one', async (t) => {
+test('A connection that ended with its own last reply gets no other one', async (t) => {
   const last = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 4\r\nConnection: close\r\n\r\nlast';
   const errors: unknown[] = [];
   const url = await serve(t, (response) => {
