@@ -12,9 +12,8 @@ const check = {
   status: 'healthy',
 } as const;
 
-test('A read of the counters that takes longer than a second is used, and has no second read beside it', async (t) => {
-  // Given a store whose reads end when the test says so
-  let nowMs = 0;
+/** A store whose reads end when the test says so. */
+function given() {
   const ends: (() => void)[] = [];
   const stateStore = partial<StateStore>({
     list: () =>
@@ -22,6 +21,12 @@ test('A read of the counters that takes longer than a second is used, and has no
         ends.push(() => resolve([{ key: nodeCheckKey('n1'), value: check, revision: '1' }] as never));
       }),
   });
+  return { ends, stateStore };
+}
+
+test('A read of the counters that takes longer than a second is used, and has no second read beside it', async (t) => {
+  let nowMs = 0;
+  const { ends, stateStore } = given();
   const reader = makeNodeCheckReader({ stateStore, clock: { steadyMs: () => nowMs } });
   // When callers come every 0.7 s while a read takes 2.1 s
   const callers = [];
@@ -35,4 +40,19 @@ test('A read of the counters that takes longer than a second is used, and has no
   t.is(ends.length, 2);
   ends[1]?.();
   await later;
+});
+
+test('A read of the counters hides nothing that its process counted meanwhile', async (t) => {
+  // Given a read under way
+  const { ends, stateStore } = given();
+  const reader = makeNodeCheckReader({ stateStore, clock: { steadyMs: () => 0 } });
+  const reading = reader.all();
+  // When a known and a new node are checked before it ends
+  const newer = { ...check, sequence: 8 };
+  reader.note('n1', newer);
+  reader.note('n2', check);
+  ends[0]?.();
+  // Then both are shown
+  const { byNode } = await reading;
+  t.deepEqual([byNode.get('n1'), byNode.get('n2')], [newer, check]);
 });

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 
-/** Write the replies that have ended in this turn of the event loop, in order. */
+/** Each writes a reply that has ended in this turn of the event loop. */
 let writes: (() => void)[] = [];
 
 /**
