@@ -160,7 +160,7 @@ function judgeReuse({ log }: History): string | null {
     const [successor, next] = issues.slice(Number(data['refresh_generation']));
     const end = successor?.type === 'SessionStrengthened' ? successor : next;
     if (end === undefined) return 'a good token was taken for a reused one';
-    const ageMs = requestedMs - end.recordedAt.getTime();
+    const ageMs = requestedMs - Date.parse(end.metadata.time);
     if (ageMs <= refreshGraceMs) return `a token was taken for a reused one after ${String(ageMs)} ms`;
   }
   return null;

@@ -16,7 +16,7 @@ const callsMax: Readonly<Record<string, number>> = {
   'PATCH project': 2,
   'POST storage': 2,
   'POST asset': 2,
-  refresh: 3,
+  refresh: 2,
   'a callback with its grant': 7,
   'a sign-in': 3,
 };

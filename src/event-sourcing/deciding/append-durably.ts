@@ -1,8 +1,8 @@
 import type { RequestProgress } from '../ports/command-context.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
-import type { NewEvent } from '../ports/domain-event.js';
+import type { NewEvent, Position } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
-import type { AppendOptions, Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
+import type { AppendOptions, EventStore, ExpectedRevision } from '../ports/event-store.js';
 
 /** Attempts at a call while the store is unavailable. Their pauses add up to 1.1 to 1.9 s. */
 const attemptsMax = 5;
@@ -62,7 +62,7 @@ const noRequest: RequestProgress = {
 /**
  * Appends. Repeats the append with the same ids and revision while the outcome is unknown or the store is unavailable
  * (src/event-sourcing/deciding/README.md#unknown-outcomes).
- * @returns the revision of the last event, and what the store tells of the append: null where only the stream shows that it is there
+ * @returns revision and position of the last event. The position is null where only the stream shows that the events are written.
  * @throws WrongExpectedRevision when other events are there; OutcomeUnknown, StoreUnavailable after the last attempt
  */
 export async function appendDurably(
@@ -70,7 +70,7 @@ export async function appendDurably(
   target: { readonly stream: string; readonly expected: ExpectedRevision },
   events: readonly NewEvent[],
   { limits = defaultAppendLimits, request = noRequest, further }: DurableOptions = {},
-): Promise<{ readonly revision: bigint; readonly appended: Appended | null }> {
+): Promise<{ readonly revision: bigint; readonly position: Position | null }> {
   const { eventStore, clock, random } = deps;
   const { stream, expected } = target;
   const from = expected === 'no-stream' ? 0n : expected + 1n;
@@ -81,7 +81,7 @@ export async function appendDurably(
   try {
     for (let attempt = 1; ; attempt += 1) {
       const tried = await tryOnce();
-      if (!(tried instanceof StoreUnavailable)) return { revision, appended: tried };
+      if (!(tried instanceof StoreUnavailable)) return { revision, position: tried };
       const spentMs = clock.steadyMs() - startedMs;
       if (attempt >= limits.tries || spentMs >= limits.totalMs || request.isOver()) throw tried;
       await clock.sleep(pauseBefore(attempt, random));
@@ -92,13 +92,14 @@ export async function appendDurably(
     throw error;
   }
 
-  /** Returns what the store tells of the append, or a failure that permits a retry. Throws other failures. */
-  async function tryOnce(): Promise<StoreUnavailable | Appended | null> {
+  /** Returns the position of the last event, or a failure that permits a retry. Throws other failures. */
+  async function tryOnce(): Promise<StoreUnavailable | Position | null> {
     try {
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
       if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      return await eventStore.append(stream, expected, events, { further });
+      const appended = await eventStore.append(stream, expected, events, { further });
+      return appended?.position ?? null;
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;

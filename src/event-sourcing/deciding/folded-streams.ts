@@ -55,8 +55,8 @@ export type Encoded<Event extends DomainEvent> = Event & NewEvent;
 
 /** What a fold becomes by events that are appended next. */
 export interface Extended<State> extends Folded<State> {
-  /** Folds again with the store's time of the append; null: no fold has asked for it. */
-  readonly foldedAt: ((recordedAt: Date) => Folded<State>) | null;
+  /** Whether a fold has asked when the store records an event, which only a read shows. */
+  readonly dependsOnTime: boolean;
 }
 
 /**
@@ -121,22 +121,10 @@ export function makeFoldedStreams({
 
   /** Folds events that are appended next. */
   function extended<State, Command, Event extends DomainEvent>(
-    target: Target<State, Command, Event>,
-    before: Folded<State>,
-    events: readonly Encoded<Event>[],
-  ): Extended<State> {
-    const { folded, hasAsked } = foldNext(target, before, events);
-    const foldedAt = (recordedAt: Date): Folded<State> => foldNext(target, before, events, recordedAt).folded;
-    return { ...folded, foldedAt: hasAsked ? foldedAt : null };
-  }
-
-  /** @param recordedAt left out: the store's time of the append is not known yet; the time of the command stands in */
-  function foldNext<State, Command, Event extends DomainEvent>(
     { aggregate, stream }: Target<State, Command, Event>,
     before: Folded<State>,
     events: readonly Encoded<Event>[],
-    recordedAt?: Date,
-  ): { readonly folded: Folded<State>; readonly hasAsked: boolean } {
+  ): Extended<State> {
     const views = documentWriter.viewsOf(aggregate.category);
     const documents = new Map(before.documents);
     let { revision } = before;
@@ -152,7 +140,7 @@ export function makeFoldedStreams({
         time,
         get recordedAt() {
           timesUsed += 1;
-          return recordedAt ?? new Date(time);
+          return new Date(time);
         },
       };
     });
@@ -163,17 +151,16 @@ export function makeFoldedStreams({
     }
     const state = evolving.reduce(aggregate.decider.evolve, before.state);
     const size = sizeAfter(before.size, { state, documents }, events);
-    return { folded: { state, revision, documents, size }, hasAsked: timesUsed > 0 };
+    return { state, revision, documents, size, dependsOnTime: timesUsed > 0 };
   }
 
   /**
    * Caches the fold after events that were just appended, without a read. An event id depends on the event's content, and
    * a repeated command has the same time, so the log contains these events even if another attempt wrote them. A state
-   * that depends on the recorded time of an event is not cached where the store does not tell it.
+   * that depends on the recorded time of an event is not cached.
    */
-  function keep(stream: string, { foldedAt, ...folded }: Extended<unknown>, recordedAt?: Date): void {
-    if (foldedAt === null) store(stream, folded);
-    else if (recordedAt !== undefined) store(stream, foldedAt(recordedAt));
+  function keep(stream: string, { dependsOnTime, ...folded }: Extended<unknown>): void {
+    if (!dependsOnTime) store(stream, folded);
   }
 
   function foldStored<State, Command, Event extends DomainEvent>(

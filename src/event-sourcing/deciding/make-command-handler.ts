@@ -8,7 +8,7 @@ import {
 import { type AppendLimits, appendDurably, defaultAppendLimits, retryRead } from './append-durably.js';
 import { backoff, type Clock, type Random } from '../../kit/time/clock.js';
 import type { CommandContext } from '../ports/command-context.js';
-import { type DomainEvent, streamName } from '../ports/domain-event.js';
+import { type DomainEvent, type Position, streamName } from '../ports/domain-event.js';
 import type { DocumentWriter } from '../views/document-writer.js';
 import {
   CommandRejected,
@@ -17,7 +17,7 @@ import {
   WrongExpectedRevision,
 } from '../ports/errors.js';
 import { Overloaded, makeKeyedMutex } from '../../kit/semaphore.js';
-import type { Appended, EventStore, FurtherAppend } from '../ports/event-store.js';
+import type { EventStore, FurtherAppend } from '../ports/event-store.js';
 import {
   type Encoded,
   type Extended,
@@ -133,7 +133,7 @@ export function makeCommandHandler(deps: {
     events: readonly Event[],
     { newEvents, after, at }: EncodedEvents<State, Event>,
   ): Promise<Handled<Event> | null> {
-    let appended: Appended | null = null;
+    let position: Position | null = null;
     try {
       if (newEvents.length > 0) {
         const { further, appendTries: tries = appendLimits.tries } = options;
@@ -141,19 +141,19 @@ export function makeCommandHandler(deps: {
           ...{ limits: { ...appendLimits, tries }, request: context.request },
           further: further === undefined ? undefined : () => furtherAfter(after.state, further),
         };
-        ({ appended } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
+        ({ position } = await appendDurably({ eventStore, clock, random }, at, newEvents, appending));
       }
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return null;
       throw error;
     }
-    if (newEvents.length > 0) streams.keep(target.stream, after, appended?.recordedAt);
+    if (newEvents.length > 0) streams.keep(target.stream, after);
     // 4. Write the documents, for a repeated command too: its first attempt may have stopped before this step.
     await writeDocuments(after, newEvents.length > 0, options);
     return {
       events,
       revision: after.revision,
-      position: appended?.position ?? null,
+      position,
       documents: after.documents,
     };
   }

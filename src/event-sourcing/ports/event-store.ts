@@ -7,8 +7,6 @@ export type ExpectedRevision = bigint | 'no-stream';
 export interface Appended {
   readonly revision: bigint;
   readonly position: Position;
-  /** The store's time of the append. Left out by a repeated append, and where only a read tells it. */
-  readonly recordedAt?: Date;
 }
 
 /** A page of the whole log, in order. `events` omits streams without `STREAM_PREFIX`; `cursor` passes them. */

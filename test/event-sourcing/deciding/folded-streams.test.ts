@@ -92,33 +92,3 @@ test('A decision sees when the store recorded an event, not when it was decided'
   }
   t.deepEqual((await handler.load(times, 'c1')).state, expected);
 });
-
-test('A fold that asks when an event was recorded is cached where the append tells it, and read else', async (t) => {
-  for (const tells of [true, false]) {
-    const { clock, random, eventStore } = givenWorld();
-    let reads = 0;
-    const handler = handlerWithoutViews({
-      ...{ clock, random },
-      eventStore: {
-        ...eventStore,
-        read: (...args) => {
-          reads += 1;
-          return eventStore.read(...args);
-        },
-        append: async (...args) => {
-          const appended = await eventStore.append(...args);
-          return tells ? appended && { ...appended, recordedAt: clock.now() } : appended;
-        },
-      },
-    });
-    // When an event is recorded a minute after its command, and its fold is loaded without a need for a fresh one
-    await clock.advance(60_000);
-    await handler.handle({ aggregate: times, id: 'c1' }, 0, contextOf(0), { load: 'new' });
-    const recordedAt = clock.now();
-    await clock.advance(1_000);
-    const { state } = await handler.load(times, 'c1', 'remembered');
-    // Then it has the time of the record
-    t.deepEqual(state, [recordedAt]);
-    t.is(reads, tells ? 0 : 1);
-  }
-});

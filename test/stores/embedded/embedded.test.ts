@@ -37,16 +37,6 @@ test.serial('A data directory is created for its user alone, and has one owner a
   await second.close();
 });
 
-test.serial('An append tells when it was recorded, and a repeated one does not', async (t) => {
-  const { eventStore } = await givenLog(t);
-  const events = makeEvents(2);
-  const first = await eventStore.append('thing-1', 'no-stream', events);
-  const [recorded] = await eventStore.read('thing-1');
-  t.deepEqual(first?.recordedAt, recorded?.recordedAt);
-  t.true(first?.recordedAt instanceof Date);
-  t.is((await eventStore.append('thing-1', 'no-stream', events))?.recordedAt, undefined);
-});
-
 test.serial('A directory opens whose first start was killed while it created the schema', async (t) => {
   // Given files of which SQLite has written pages whose transaction is only in a journal
   const [begun, killed] = [makeDirectory(), makeDirectory()];

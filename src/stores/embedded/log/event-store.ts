@@ -5,7 +5,6 @@ import type { NewEvent, Position, StoredEvent } from '../../../event-sourcing/po
 import { EventTooLarge, WrongExpectedRevision } from '../../../event-sourcing/ports/errors.js';
 import {
   type AppendOptions,
-  type Appended,
   type EventStore,
   type ExpectedRevision,
   type FurtherAppend,
@@ -93,10 +92,10 @@ export async function openEventLog(context: EmbeddedContext): Promise<EventLog> 
 /** Returns the appends of a request that the log contains now. */
 function appendsOf(request: AppendRequest | null | undefined, reply: AppendReply): readonly Added[] {
   if (reply === null || request === null || request === undefined) return [];
-  const [, last, , further] = reply;
+  const [, last, further] = reply;
   const [stream, revision, next, ...idsAndContents] = request;
   const contents = idsAndContents.filter((_, index) => index % 2 === 1);
-  const following = further === null ? [] : appendsOf(next, [0, further, false, null]);
+  const following = further === null ? [] : appendsOf(next, [0, further, null]);
   return [{ stream, revision, sequence: last - contents.length, contents }, ...following];
 }
 
@@ -147,25 +146,24 @@ export function makeEmbeddedEventStore(deps: {
     { further }: AppendOptions = {},
   ): ReturnType<EventStore['append']> {
     if (events.length === 0) return null;
-    const recordedAt = clock.now();
-    const { request, bytes } = requestOf({ stream, expected, events }, recordedAt);
+    const { request, bytes } = requestOf({ stream, expected, events });
     // Without further events the request is in the batch of this turn.
     const following = further === undefined ? null : await further();
-    const next = following === null ? null : requestIfSmall(following, recordedAt);
+    const next = following === null ? null : requestIfSmall(following);
     const [name, revision, , ...contents] = request;
     const reply = await writer.write(
       [name, revision, next?.request ?? null, ...contents],
       bytes + (next?.bytes ?? 0),
     );
     if (reply === null) throw new WrongExpectedRevision(stream, expected);
-    if (reply[3] !== null) following?.written();
-    return toAppended(reply, recordedAt);
+    if (reply[2] !== null) following?.written();
+    return { revision: BigInt(reply[0]), position: positionOf(reply[1]) };
   }
 
   /** Leaves out what is too large. Its command appends it afterwards, and fails by itself. */
-  function requestIfSmall(append: FurtherAppend, recordedAt: Date): ReturnType<typeof requestOf> | null {
+  function requestIfSmall(append: FurtherAppend): ReturnType<typeof requestOf> | null {
     try {
-      return requestOf(append, recordedAt);
+      return requestOf(append);
     } catch (error) {
       if (error instanceof EventTooLarge) return null;
       throw error;
@@ -173,11 +171,11 @@ export function makeEmbeddedEventStore(deps: {
   }
 
   /** @throws EventTooLarge, WrongExpectedRevision */
-  function requestOf(
-    { stream, expected, events }: Omit<FurtherAppend, 'written'>,
-    recordedAt: Date,
-  ): { readonly request: AppendRequest; readonly bytes: number } {
-    const { contents, bytes } = encode(streamPrefix + stream, events, recordedAt.toISOString());
+  function requestOf({ stream, expected, events }: Omit<FurtherAppend, 'written'>): {
+    readonly request: AppendRequest;
+    readonly bytes: number;
+  } {
+    const { contents, bytes } = encode(streamPrefix + stream, events, clock.now().toISOString());
     // The file cannot hold this revision, so no stream has it.
     if (expected !== 'no-stream' && (expected < 0n || expected >= BigInt(Number.MAX_SAFE_INTEGER))) {
       throw new WrongExpectedRevision(stream, expected);
@@ -235,11 +233,6 @@ function encode(
     throw new EventTooLarge(`an append of ${bytes} bytes; the limit is ${maxAppendBytes}`);
   }
   return { contents, bytes };
-}
-
-function toAppended([revision, sequence, isRepeated]: NonNullable<AppendReply>, recordedAt: Date): Appended {
-  const appended = { revision: BigInt(revision), position: positionOf(sequence) };
-  return isRepeated ? appended : { ...appended, recordedAt };
 }
 
 function toPosition(sequence: number): Position | null {

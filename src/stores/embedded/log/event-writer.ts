@@ -16,11 +16,10 @@ export type AppendRequest = readonly [
 ];
 
 /**
- * The revision and sequence of the append's last event, whether it was written before, and the sequence of the last event that
- * followed; null when the stream is not at the expected revision.
+ * The revision and sequence of the append's last event, and the sequence of the last event that followed; null when the stream is
+ * not at the expected revision.
  */
-export type AppendReply =
-  readonly [revision: number, sequence: number, isRepeated: boolean, further: number | null] | null;
+export type AppendReply = readonly [revision: number, sequence: number, further: number | null] | null;
 
 /**
  * Makes the writing side of events.db. A log that has no id yet gets `newLogId`.
@@ -50,14 +49,12 @@ export function makeEventWriter(
   return { apply, beforeCommit, reload, end: () => head };
 
   function apply(request: AppendRequest): AppendReply {
-    const written = append(request);
-    if (written === null) return null;
-    return [...written, request[2] === null ? null : (append(request[2])?.[1] ?? null)];
+    const [revision, last] = append(request) ?? [];
+    if (revision === undefined || last === undefined) return null;
+    return [revision, last, request[2] === null ? null : (append(request[2])?.[1] ?? null)];
   }
 
-  function append(
-    request: AppendRequest,
-  ): readonly [revision: number, sequence: number, isRepeated: boolean] | null {
+  function append(request: AppendRequest): readonly [revision: number, sequence: number] | null {
     const [stream, expected] = request;
     const last = expected + BigInt((request.length - 3) / 2);
     const moved = expected === -1n ? beginStream(stream, last) : extendStream(last, stream, expected);
@@ -69,7 +66,7 @@ export function makeEventWriter(
       sequence += 1;
       insertEvent(sequence, stream, revision, content, eventChecksum(content, sequence, revision));
     }
-    return [revision, sequence, false];
+    return [revision, sequence];
   }
 
   /** Finds an append that was written before: the same ids at its revisions. Returns null when there is none. */
@@ -84,7 +81,7 @@ export function makeEventWriter(
       throw damage(eventsFormat, 'a stream has a gap');
     }
     return rows.every((row, index) => decodeRow(row).id === ids[index])
-      ? [Number(last), Number(sequenceOfLast), true]
+      ? [Number(last), Number(sequenceOfLast)]
       : null;
   }
 

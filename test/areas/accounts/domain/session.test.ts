@@ -6,7 +6,7 @@ import {
   sessionAggregate,
 } from '../../../../src/areas/accounts/domain/session/session.js';
 import { rotatedTo, sessionRevoked, sessionStarted, tokenDigest } from '../../../support/examples/session.js';
-import { recordedAt, firstEventAt, recordEvents } from '../../../support/given/given-events.js';
+import { eventTime, firstEventAt, recordEvents } from '../../../support/given/given-events.js';
 import { testDecisions } from '../../../support/given/decisions.js';
 import { given } from '../../../support/given/given.js';
 
@@ -28,6 +28,9 @@ const ends = (generation: number) =>
     { type: 'RefreshTokenReuseDetected', data: { refresh_generation: generation } },
     { type: 'SessionRevoked', data: { reason: 'refresh_token_reused' } },
   ] as const;
+
+/** Returns the time of the nth given event, or a time after that. */
+const at = (index: number, laterMs = 0) => new Date(Date.parse(eventTime(index)) + laterMs);
 
 /** Returns the events of a decision that is not rejected. */
 const decide = (events: readonly SessionEvent[], command: ReturnType<typeof refresh>) =>
@@ -51,7 +54,7 @@ testDecisions(sessionAggregate, {
   'A session is revoked once': [[[sessionStarted], revoke, [sessionRevoked]]],
   'A session that never started cannot be revoked': [[[], revoke, 'session_not_found']],
   'The current refresh token is replaced, and the repeated command changes nothing': [
-    [[sessionStarted], refresh(1, recordedAt(0)), [rotatedTo(2)]],
+    [[sessionStarted], refresh(1, at(0)), [rotatedTo(2)]],
   ],
 });
 
@@ -59,10 +62,13 @@ test('A session keeps a replaced token while a request with it may be under way,
   const fold = (everyMs: number) => {
     const events = [sessionStarted, ...Array.from({ length: 40 }, (_, index) => rotatedTo(index + 2))];
     return events.reduce((state, event, index) => {
-      const at = new Date(Date.parse(firstEventAt) + index * everyMs);
+      const time = new Date(Date.parse(firstEventAt) + index * everyMs).toISOString();
       const [stored] = recordEvents(sessionAggregate, 'example', [event]);
       if (stored === undefined) throw new Error('one event is one record');
-      const recordedEvent = sessionAggregate.codec.decode({ ...stored, recordedAt: at });
+      const recordedEvent = sessionAggregate.codec.decode({
+        ...stored,
+        metadata: { ...stored.metadata, time },
+      });
       return sessionAggregate.decider.evolve(state, recordedEvent);
     }, sessionAggregate.decider.initialState);
   };
@@ -80,30 +86,31 @@ test('A request that waited is judged by the time of its arrival', (t) => {
   const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
   const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
   if (stored === undefined) return t.fail();
-  const late = sessionAggregate.codec.decode({ ...stored, recordedAt: recordedAt(1, requestMsMax) });
+  const time = at(1, requestMsMax).toISOString();
+  const late = sessionAggregate.codec.decode({ ...stored, metadata: { ...stored.metadata, time } });
   const later = sessionAggregate.decider.evolve(state, late);
-  t.deepEqual(sessionAggregate.decider.decide(refresh(1, recordedAt(0)), later), []);
+  t.deepEqual(sessionAggregate.decider.decide(refresh(1, at(0)), later), []);
   return undefined;
 });
 
-const skipping = { ...refresh(2, recordedAt(1)), successor: refresh(3, recordedAt(1)).successor };
+const skipping = { ...refresh(2, at(1)), successor: refresh(3, at(1)).successor };
 
 testDecisions(sessionAggregate, {
   'A token of a future generation or with another digest does not belong to the session': [
-    [[sessionStarted, rotatedTo(2)], refresh(3, recordedAt(1)), 'refresh_token_unknown'],
-    [[sessionStarted, rotatedTo(2)], refresh(2, recordedAt(1), tokenDigest(9)), 'refresh_token_unknown'],
+    [[sessionStarted, rotatedTo(2)], refresh(3, at(1)), 'refresh_token_unknown'],
+    [[sessionStarted, rotatedTo(2)], refresh(2, at(1), tokenDigest(9)), 'refresh_token_unknown'],
     [[sessionStarted, rotatedTo(2)], skipping, 'refresh_token_unknown'],
   ],
 });
 
 test('A replaced token with another digest ends the session at once', (t) => {
-  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, recordedAt(1), tokenDigest(9))), ends(1));
+  t.deepEqual(decide([sessionStarted, rotatedTo(2)], refresh(1, at(1), tokenDigest(9))), ends(1));
 });
 
 testDecisions(sessionAggregate, {
   'A revoked session refuses every refresh': [
-    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(2, recordedAt(2)), 'session_over'],
-    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(1, recordedAt(2)), 'session_over'],
+    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(2, at(2)), 'session_over'],
+    [[sessionStarted, rotatedTo(2), sessionRevoked], refresh(1, at(2)), 'session_over'],
   ],
 });
 
@@ -122,27 +129,24 @@ const strengthened = (generation: number) => {
 
 test('Strengthening replaces the refresh token and keeps the link of the new one', (t) => {
   given(sessionAggregate, sessionStarted)
-    .when(strengthen(2, recordedAt(0)))
+    .when(strengthen(2, at(0)))
     .then(t, strengthened(2));
   const { state } = given(sessionAggregate, sessionStarted, strengthened(2));
   t.like(state, { status: 'started', amr: ['pwd', 'otp'], refresh: { refresh_generation: 2, link } });
   // The command did not present the predecessor, but the predecessor may be within its grace.
-  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, recordedAt(1, refreshGraceMs))), []);
-  t.deepEqual(
-    decide([sessionStarted, strengthened(2)], refresh(1, recordedAt(1, refreshGraceMs + 1))),
-    ends(1),
-  );
+  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, at(1, refreshGraceMs))), []);
+  t.deepEqual(decide([sessionStarted, strengthened(2)], refresh(1, at(1, refreshGraceMs + 1))), ends(1));
   // and so may the one before it, although its successor was never used.
   const twice = [sessionStarted, rotatedTo(2), strengthened(3)];
-  t.deepEqual(decide(twice, refresh(1, recordedAt(2, refreshGraceMs))), []);
-  t.deepEqual(decide(twice, refresh(1, recordedAt(2, refreshGraceMs + 1))), ends(1));
+  t.deepEqual(decide(twice, refresh(1, at(2, refreshGraceMs))), []);
+  t.deepEqual(decide(twice, refresh(1, at(2, refreshGraceMs + 1))), ends(1));
 });
 
 testDecisions(sessionAggregate, {
   'Strengthening after a concurrent refresh is refused, so that it is decided again': [
-    [[sessionStarted, rotatedTo(2)], strengthen(2, recordedAt(1)), 'refresh_token_superseded'],
+    [[sessionStarted, rotatedTo(2)], strengthen(2, at(1)), 'refresh_token_superseded'],
   ],
   'An ended session is not strengthened': [
-    [[sessionStarted, sessionRevoked], strengthen(2, recordedAt(1)), 'session_over'],
+    [[sessionStarted, sessionRevoked], strengthen(2, at(1)), 'session_over'],
   ],
 });

@@ -34,7 +34,7 @@ export function makeRefresh(
     const { sessionId, generation } = fields;
     const presented = { generation, digest: refreshTokens.digest(token) };
     // It only tells whose session it is. The decision below sees an end that this state does not have yet.
-    const before = await load({ sessionId, generation, from: 'remembered' }, context);
+    const before = await load(sessionId, generation, context);
     const { isProved } = await requireUser(sessionId, before);
     const successor = refreshTokens.derive(token);
     const { events } = await handler.handle(
@@ -57,8 +57,8 @@ export function makeRefresh(
     if (events.some(({ type }) => type === 'RefreshTokenReuseDetected'))
       await rejectReused(sessionId, context);
     if (!isProved) await knownDevices.noteSession(before.user_id);
-    // The log names the successor: another process may have been faster, or use another key.
-    const session = await load({ sessionId, generation, from: 'latest' }, context);
+    // The log names the successor: another process may have been faster, or use another key. The decision has read that.
+    const session = await load(sessionId, generation, context);
     const refresh = successorOf(session, presented, now);
     if (refresh === null)
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
@@ -67,15 +67,11 @@ export function makeRefresh(
   };
 
   async function load(
-    input: {
-      readonly sessionId: string;
-      readonly generation: number;
-      readonly from: 'remembered' | 'latest';
-    },
+    sessionId: string,
+    generation: number,
     context: CommandContext,
   ): Promise<StartedSession> {
-    const { sessionId, generation, from } = input;
-    const { state } = await handler.load(sessionAggregate, sessionId, from);
+    const { state } = await handler.load(sessionAggregate, sessionId, 'remembered');
     if (state.status === 'started') return state;
     const reused =
       state.status === 'revoked' && state.reason === 'refresh_token_reused' && generation < state.generation;

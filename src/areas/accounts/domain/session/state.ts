@@ -37,7 +37,7 @@ export interface StartedSession extends Pick<
 export interface RefreshTokenState extends Readonly<RefreshTokenRecord> {
   /** Set if no predecessor was presented: the token derives from this. Null: from the predecessor, if any. */
   readonly link: string | null;
-  /** The store's recorded time. */
+  /** The time of the command: that of the arrival of its request, as `now` in `successorOf`. */
   readonly issuedAt: Date;
 }
 
@@ -66,16 +66,16 @@ export function successorOf(
 }
 
 export function evolve(state: SessionState, event: Evolving<SessionEvent>): SessionState {
-  if (event.type === 'SessionStarted') return startedSession(event.data, event.recordedAt);
+  if (event.type === 'SessionStarted') return startedSession(event.data, new Date(event.time));
   if (state.status !== 'started') return state;
   switch (event.type) {
     case 'RefreshTokenRotated':
-      return { ...state, ...replace(state, refreshTokenOf(event.data, null, event.recordedAt)) };
+      return { ...state, ...replace(state, refreshTokenOf(event.data, null, new Date(event.time))) };
     case 'SessionStrengthened': {
       const { method, refresh } = event.data;
       const amr = withMethod(state.amr, method);
       if (refresh === null) return { ...state, amr };
-      const issued = refreshTokenOf(refresh, refresh.link, event.recordedAt);
+      const issued = refreshTokenOf(refresh, refresh.link, new Date(event.time));
       return { ...state, amr, ...replace(state, issued) };
     }
     case 'SessionReauthenticated': {
@@ -93,7 +93,7 @@ export function evolve(state: SessionState, event: Evolving<SessionEvent>): Sess
   }
 }
 
-/** Returns a session that has just begun. @param issuedAt the store's recorded time, where the age of its token matters */
+/** Returns a session that has just begun. */
 export function startedSession(data: SessionStart, issuedAt: Date): StartedSession {
   const { user_id, epoch, device_id, amr, auth_time, expires_at } = data;
   return {
