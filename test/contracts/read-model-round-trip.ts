@@ -1,6 +1,7 @@
 import type { TestFn } from 'ava';
 
 import type { JsonObject, JsonValue } from '../../src/event-sourcing/ports/domain-event.js';
+import type { ReadModelStore } from '../../src/event-sourcing/ports/read-model-store.js';
 import { canonical } from '../support/examples/canonical.js';
 import { wholeFold, type MakeReadModelStore } from '../support/clients/document-writes.js';
 
@@ -28,6 +29,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
       view,
       values.map((value, n) => wholeFold(`v${n}`, 0n, { value, nested: { list: [value, { value }] } })),
     );
+    forget(store);
     for (const [n, value] of values.entries()) {
       const body = (await store.get(view, `v${n}`))?.body ?? null;
       t.is(canonical(body), canonical({ value, nested: { list: [value, { value }] } }));
@@ -45,6 +47,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
       view,
       bodies.map((body, n) => wholeFold(`k${n}`, 0n, body)),
     );
+    forget(store);
     for (const [n, body] of bodies.entries())
       t.is(canonical((await store.get(view, `k${n}`))?.body ?? null), canonical(body));
     t.is(Object.getPrototypeOf((await store.get(view, 'k0'))?.body), Object.prototype);
@@ -58,6 +61,7 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
       wholeFold('b', 0n, { a: null }),
       wholeFold('c', 0n, null),
     ]);
+    forget(store);
     t.is(canonical((await store.get(view, 'a'))?.body ?? null), '{}');
     t.is(canonical((await store.get(view, 'b'))?.body ?? null), '{"a":null}');
     t.is((await store.get(view, 'c'))?.body, null);
@@ -66,15 +70,11 @@ export function readModelRoundTripContract(test: TestFn, makeStore: MakeReadMode
       ['a', 'b'],
     );
   });
+}
 
-  test.serial('The store keeps a copy of a written body', async (t) => {
-    const store = await makeStore(t);
-    await store.ensureCollection(view, []);
-    const list: JsonValue[] = [1];
-    await store.write(view, [wholeFold('a', 0n, { list })]);
-    list.push(2);
-    t.deepEqual((await store.get(view, 'a'))?.body, { list: [1] });
-  });
+/** Lets a store that keeps what was written in memory read it from its file. */
+function forget(store: ReadModelStore & { readonly forget?: () => void }): void {
+  store.forget?.();
 }
 
 /** Sets own keys only, also where an object literal would set the prototype. */

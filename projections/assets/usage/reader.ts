@@ -66,10 +66,9 @@ export function makeUsageReader({ views }: { readonly views: Views }) {
   /** @param also a project that counts too, where the view of projects does not show yet that it is billed to the user */
   async function sumOf(userId: string, also?: string): Promise<bigint> {
     const where = { field: 'billed_to', equals: userId };
-    const { ids, totals: billed } = await totals.getSelected(projectsProjection, { where, limit: billedMax });
-    const others = also === undefined || ids.includes(also) ? [] : [also];
-    const all = [...billed.values(), ...(await totals.getMany(others)).values()];
-    return all.reduce((sum, bytes) => sum + bytes, 0n);
+    const { ids, sum } = await totals.sumSelected(projectsProjection, { where, limit: billedMax });
+    if (also === undefined || ids.includes(also)) return sum;
+    return sum + ((await totals.getMany([also])).get(also) ?? 0n);
   }
 }
 

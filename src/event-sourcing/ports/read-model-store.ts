@@ -75,6 +75,7 @@ export interface DocumentName {
  * Every call ends within its limit with a result or StoreUnavailable: reads 2 s, writes 5 s, the creation of indexes 60 s.
  * Under overload a read may wait for 2 s before.
  * A call with many documents has the limit for each part of them that one command of the server takes.
+ * Nothing changes a document that was written or read: an adapter may keep it, and callers share it.
  */
 export interface ReadModelStore {
   /** Creates a collection and its indexes (dotted paths of strings; an array indexes each element). Idempotent. */

@@ -36,19 +36,19 @@ export function makeTotals(
   return {
     /** Returns the totals that are known, by id, in whole bytes. */
     getMany,
-    /** Returns the ids of a view that the query selects, in order, and the totals that are known under them. */
-    getSelected: async (
+    /** Returns the ids of a view that the query selects, in order, and the sum of their totals. */
+    sumSelected: async (
       by: Projection,
       query: IdQuery,
-    ): Promise<{ readonly ids: readonly string[]; readonly totals: ReadonlyMap<string, bigint> }> => {
+    ): Promise<{ readonly ids: readonly string[]; readonly sum: bigint }> => {
       const from = generations.liveCollection(by);
       if (readModelStore.getSelected !== undefined) {
         const collection = generations.liveCollection(tally);
         const { ids, documents } = await readModelStore.getSelected(collection, { from, ...query });
-        return { ids, totals: totalsOf(ids, documents) };
+        return { ids, sum: sumOf(ids, documents) };
       }
       const ids = await readModelStore.ids(from, query);
-      return { ids, totals: await getMany(ids) };
+      return { ids, sum: sumOf(ids, await read(ids)) };
     },
     /** Notes a change that this process appended. */
     appended: (change: AppendedChange) => {
@@ -63,20 +63,22 @@ export function makeTotals(
   };
 
   async function getMany(ids: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    if (ids.length === 0) return new Map();
-    return totalsOf(ids, await readModelStore.getMany(generations.liveCollection(tally), ids));
-  }
-
-  function totalsOf(
-    ids: readonly string[],
-    documents: readonly StoredDocument[],
-  ): ReadonlyMap<string, bigint> {
-    const stored = new Map(documents.map((document) => [document.id, totalOf(document)]));
+    const stored = byId(await read(ids));
     const known = ids.filter((id) => stored.has(id) || own.has(id));
-    return new Map(known.map((id) => [id, withOwn(id, stored.get(id) ?? totalOf(null))]));
+    return new Map(known.map((id) => [id, withOwn(id, stored)]));
   }
 
-  function withOwn(id: string, total: ReturnType<typeof totalOf>): bigint {
+  function sumOf(ids: readonly string[], documents: readonly StoredDocument[]): bigint {
+    const stored = byId(documents);
+    return ids.reduce((sum, id) => sum + withOwn(id, stored), 0n);
+  }
+
+  async function read(ids: readonly string[]): Promise<readonly StoredDocument[]> {
+    return ids.length === 0 ? [] : readModelStore.getMany(generations.liveCollection(tally), ids);
+  }
+
+  function withOwn(id: string, stored: ReadonlyMap<string, StoredDocument>): bigint {
+    const total = totalOf(stored.get(id) ?? null);
     let sum = BigInt(total.bytes);
     const changes = own.get(id);
     for (const [name, change] of changes ?? []) {
@@ -88,4 +90,8 @@ export function makeTotals(
     if (changes?.size === 0) own.delete(id);
     return sum;
   }
+}
+
+function byId(documents: readonly StoredDocument[]): ReadonlyMap<string, StoredDocument> {
+  return new Map(documents.map((document) => [document.id, document]));
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../../event-sourcing/ports/domain-event.js';
 import type {
   DocumentQuery,
   ReadModelStore,
@@ -8,7 +7,7 @@ import type {
 } from '../../../event-sourcing/ports/read-model-store.js';
 import { recordsCollection } from '../../../event-sourcing/ports/records.js';
 import { type EmbeddedContext, openFile } from '../files/open-file.js';
-import { makeDocumentCache, type SizedDocument } from './document-cache.js';
+import { makeDocumentCache } from './document-cache.js';
 import {
   type DocumentRow,
   type ReadModelReply,
@@ -36,6 +35,8 @@ export async function openReadModelStore(
   /** How often other threads have written. */
   let others = 0;
   const cache = makeDocumentCache();
+  /** What each request writes. The thread gets a copy of its rows alone. */
+  const documentsOf = new WeakMap<readonly DocumentRow[], readonly StoredDocument[]>();
   const selections = makeSelections();
   const { writer, queries, answer, close } = await openFile<
     ReadModelRequest,
@@ -91,6 +92,10 @@ export async function openReadModelStore(
     write: async (collection, writes) => {
       if (writes.length === 0) return [];
       const rows = rowsOf(writes);
+      documentsOf.set(
+        rows,
+        writes.map(({ document }) => document),
+      );
       const bytes = rows.reduce((sum, [id, , body]) => sum + id.length + (body?.length ?? 0), 0);
       const reply = await writer.write(['write', collection, rows], bytes);
       return outcomesOf(reply);
@@ -109,15 +114,17 @@ export async function openReadModelStore(
     },
   };
 
-  /** Caches what was written, because the projector or the next request reads it soon. */
+  /**
+   * Caches what was written, because the projector or the next request reads it soon. The documents are those of the caller, so
+   * that a fold and this cache share them in memory: nothing changes a document once it is made.
+   */
   function noteWritten(collection: string, rows: readonly DocumentRow[], reply: ReadModelReply): void {
-    for (const [index, row] of rows.entries()) {
-      const applied = Array.isArray(reply) && reply[index] === true;
-      const [id] = row;
-      if (applied) {
-        const written = parseRow(row);
-        selections.changed(collection, cache.known(collection, id), written.document);
-        cache.written(collection, written);
+    const documents = documentsOf.get(rows) ?? [];
+    for (const [index, [id, , json]] of rows.entries()) {
+      const document = documents[index];
+      if (document !== undefined && Array.isArray(reply) && reply[index] === true) {
+        selections.changed(collection, cache.known(collection, id), document);
+        cache.written(collection, { document, bytes: json?.length ?? 0 });
       } else {
         cache.forget(collection, id);
         if (reply === null) selections.forgetAll(collection);
@@ -150,17 +157,4 @@ export async function openReadModelStore(
     selections.set(collection, query, ids);
     return found;
   }
-}
-
-/** The projector mostly compares the revision alone, so the body is parsed when it is read. */
-function parseRow([id, revision, json]: DocumentRow): SizedDocument {
-  let parsed: JsonObject | null = null;
-  const document = {
-    ...{ id, revision },
-    get body() {
-      parsed ??= json === null ? null : (JSON.parse(json) as JsonObject);
-      return parsed;
-    },
-  };
-  return { document, bytes: json?.length ?? 0 };
 }
