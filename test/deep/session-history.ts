@@ -161,7 +161,7 @@ function judgeReuse({ log }: History): string | null {
     const end = successor?.type === 'SessionStrengthened' ? successor : next;
     if (end === undefined) return 'a good token was taken for a reused one';
     const ageMs = requestedMs - Date.parse(end.metadata.time);
-    if (ageMs <= refreshGraceMs) return `a token was taken for a reused one after ${String(ageMs)} ms`;
+    if (ageMs <= refreshGraceMs && ageMs >= -requestMsMax) return `a token was taken for a reused one after ${String(ageMs)} ms`;
   }
   return null;
 }

@@ -2,7 +2,7 @@ import type { RequestProgress } from '../ports/command-context.js';
 import type { Clock, Random } from '../../kit/time/clock.js';
 import type { NewEvent, Position } from '../ports/domain-event.js';
 import { OutcomeUnknown, StoreUnavailable, WrongExpectedRevision } from '../ports/errors.js';
-import type { AppendOptions, EventStore, ExpectedRevision } from '../ports/event-store.js';
+import type { AppendOptions, Appended, EventStore, ExpectedRevision } from '../ports/event-store.js';
 
 /** Attempts at a call while the store is unavailable. Their pauses add up to 1.1 to 1.9 s. */
 const attemptsMax = 5;
@@ -98,8 +98,7 @@ export async function appendDurably(
       // EventStoreDB drops a repetition of events that it is still writing, and answers only after 2 s.
       if (unknown !== undefined && (await isWritten())) return null;
       if (request.isOver()) return unknown ?? new StoreUnavailable('the request has been answered');
-      const appended = await eventStore.append(stream, expected, events, { further });
-      return appended?.position ?? null;
+      return positionOf(await eventStore.append(stream, expected, events, { further }));
     } catch (error) {
       if (error instanceof OutcomeUnknown) unknown = error;
       else if (error instanceof StoreUnavailable) return unknown ?? error;
@@ -125,6 +124,10 @@ export async function appendDurably(
     const found = await eventStore.read(stream, { from, limit: events.length });
     return found.length === events.length && found.every((event, index) => event.id === events[index]?.id);
   }
+}
+
+function positionOf(appended: Appended | null): Position | null {
+  return appended?.position ?? null;
 }
 
 function isOpen(error: unknown): error is OutcomeUnknown | WrongExpectedRevision {

@@ -48,6 +48,18 @@ test('A refresh returns new tokens with the claims of the session', async (t) =>
   t.deepEqual(await eventsOf(stores, sessionId), ['SessionStarted', 'RefreshTokenRotated']);
 });
 
+test('A request that waited for 11 s leaves the token before its own a grace of 10 s', async (t) => {
+  const { first, refresh, refreshing, refused, stores, next } = await given();
+  const second = await refreshing(first);
+  const waiting = next();
+  stores.clock.advance(11_000);
+  await refresh({ refreshToken: second }, waiting);
+  stores.clock.advance(10_000);
+  t.is(await refreshing(first), second);
+  stores.clock.advance(1);
+  t.is(await refused(first), 'refresh_token_reused');
+});
+
 test('A used refresh token gives the same successor until 10 s after that was used and appends nothing, and later ends the session', async (t) => {
   const { first, refreshing, refused, stores, sessionId, login, next } = await given();
   const other = await login({ ...credentials, ...client }, next());
@@ -83,7 +95,7 @@ test('Many concurrent uses of one token in several processes lead to one rotatio
     const { handler } = stores.anotherProcess();
     const { accessTokens } = world;
     const tokens = { accessTokens, refreshTokens: makeRefreshTokens(makeKeyring(keys)) };
-    return makeRefresh({ handler, ...tokens, knownDevices: noKnownDevices });
+    return makeRefresh({ handler, ...tokens, clock: stores.clock, knownDevices: noKnownDevices });
   });
   const both = makeRefreshTokens(makeKeyring([before, after]));
   const kids = new Set<string | undefined>();
@@ -239,7 +251,7 @@ for (const [what, takeAway] of takesAway) {
     const { stores, refreshTokens, accessTokens, first, next } = world;
     // The refresh has read the state, and access is taken away before it appends.
     const refresh = makeRefresh({
-      ...{ refreshTokens, accessTokens, knownDevices: noKnownDevices },
+      ...{ refreshTokens, accessTokens, clock: stores.clock, knownDevices: noKnownDevices },
       handler: beforeCommands(stores, () => takeAway(world)).handler,
     });
     const answer = await refresh({ refreshToken: first }, next()).catch((error: unknown) => error);

@@ -60,6 +60,15 @@ test('One of two concurrent confirmations returns valid recovery codes', async (
   t.deepEqual(state.status === 'registered' && [...state.recoveryCodes], digests);
 });
 
+test('A second factor that waited for its turn leaves the replaced token a grace of 10 s', async (t) => {
+  const { stores, caller, context, code, first, passSecondFactor, refresh } = await givenTotp();
+  const waiting = context();
+  stores.clock.advance(11_000);
+  const { tokens } = await passSecondFactor({ ...caller, factor: { code: code() } }, waiting);
+  stores.clock.advance(10_000);
+  t.is((await refresh({ refreshToken: first }, context())).refresh_token, tokens.refresh_token);
+});
+
 test('A passed second factor returns tokens of the same session, strengthened', async (t) => {
   const { stores, caller, context, code, passSecondFactor, accessTokens, refreshTokens } = await givenTotp();
   const { tokens } = await passSecondFactor({ ...caller, factor: { code: code() } }, context());

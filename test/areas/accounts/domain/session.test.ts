@@ -89,7 +89,18 @@ test('A request that waited is judged by the time of its arrival', (t) => {
   const time = at(1, requestMsMax).toISOString();
   const late = sessionAggregate.codec.decode({ ...stored, metadata: { ...stored.metadata, time } });
   const later = sessionAggregate.decider.evolve(state, late);
-  t.deepEqual(sessionAggregate.decider.decide(refresh(1, at(0)), later), []);
+  t.deepEqual(sessionAggregate.decider.decide(refresh(1, at(1)), later), []);
+  return undefined;
+});
+
+test('A token that a clock far ahead has replaced ends the session once that clock is right', (t) => {
+  const { state } = given(sessionAggregate, sessionStarted, rotatedTo(2));
+  const [stored] = recordEvents(sessionAggregate, 'example', [rotatedTo(3)]);
+  if (stored === undefined) return t.fail();
+  const time = at(1, requestMsMax + 1).toISOString();
+  const ahead = sessionAggregate.codec.decode({ ...stored, metadata: { ...stored.metadata, time } });
+  const later = sessionAggregate.decider.evolve(state, ahead);
+  t.deepEqual(sessionAggregate.decider.decide(refresh(1, at(1)), later), ends(1));
   return undefined;
 });
 

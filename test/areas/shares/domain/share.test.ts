@@ -2,6 +2,7 @@ import test from 'ava';
 import { maxUsesMax, type ShareEvent } from '../../../../src/areas/shares/domain/share/events.js';
 import { isProtected, noAccesses, shareAggregate } from '../../../../src/areas/shares/domain/share/share.js';
 import { remainingUses } from '../../../../src/areas/shares/domain/share/fold.js';
+import { grownSize } from '../../../../src/kit/lru.js';
 import {
   accessId,
   assetId,
@@ -151,6 +152,17 @@ test('A share with the maximum number of uses folds in less than 2 s and counts 
     up.when({ ...use, accessId: idOf(index) }).thenNothing(t);
   }
   up.when({ ...use, accessId: idOf(maxUsesMax) }).thenRejected(t, 'share_not_found');
+});
+
+test('The uses of a share count in the size of its fold, by which a cache is bounded', (t) => {
+  const ids = Array.from(
+    { length: 300 },
+    (_, index) => `019b7d00-0000-7000-8000-${String(index).padStart(12, '0')}`,
+  );
+  const uses = ids.map((access_id): ShareEvent => ({ type: 'ShareUsed', data: { access_id } }));
+  const { state } = given(shareAggregate, unlimited, ...uses);
+  const grown = grownSize({ bytes: 1_000_000, measuredBytes: 0 }, 0, () => [state]);
+  t.true(grown.measuredBytes > 300 * 36, `${grown.measuredBytes} bytes`);
 });
 
 test('A larger set of accesses leaves the smaller sets unchanged', (t) => {

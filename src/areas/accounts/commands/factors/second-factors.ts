@@ -170,13 +170,13 @@ const triesMax = 20;
 
 /** Makes the use case that passes a second factor and strengthens the session of the request. */
 export function makePassSecondFactor(
-  deps: Pick<AccountDeps, 'handler' | 'refreshTokens'> & {
+  deps: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'clock'> & {
     readonly secondFactors: Pick<SecondFactors, 'pass'>;
     readonly sessionTokens: SessionTokens;
     readonly knownDevices: Pick<KnownDevices, 'complete'>;
   },
 ) {
-  const { handler, secondFactors, refreshTokens, sessionTokens, knownDevices } = deps;
+  const { handler, secondFactors, refreshTokens, clock, sessionTokens, knownDevices } = deps;
   /**
    * The returned tokens replace the session's tokens. For 10 s the replaced refresh token gets the same new one
    * (src/keys/README.md#refresh-tokens).
@@ -228,7 +228,8 @@ export function makePassSecondFactor(
     };
     const command = { type: 'Strengthen', method, refresh, now: context.time } as const;
     await handler
-      .handle(sessionAggregate.at(sessionId), command, context)
+      // The grace of the replaced tokens begins now: the request may have waited for its turn.
+      .handle(sessionAggregate.at(sessionId), command, { ...context, time: clock.now() })
       // A refresh was faster: the next attempt takes the next generation.
       .catch(whenRejected<SessionRejection>('refresh_token_superseded')(() => undefined));
   }

@@ -18,11 +18,11 @@ import { type TokenPair, makeSessionTokens, refreshIdleSeconds } from './session
  * @throws CommandRejected refresh_token_unknown, refresh_token_reused, session_over
  */
 export function makeRefresh(
-  deps: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens'> & {
+  deps: Pick<AccountDeps, 'handler' | 'refreshTokens' | 'accessTokens' | 'clock'> & {
     readonly knownDevices: Pick<KnownDevices, 'noteSession'>;
   },
 ) {
-  const { handler, refreshTokens, accessTokens, knownDevices } = deps;
+  const { handler, refreshTokens, accessTokens, clock, knownDevices } = deps;
   const sessionTokens = makeSessionTokens({ accessTokens });
   return async (
     { refreshToken: token }: { readonly refreshToken: string },
@@ -50,7 +50,8 @@ export function makeRefresh(
         },
         now,
       },
-      context,
+      // The grace of the replaced token begins now: the request may have waited for long.
+      { ...context, time: clock.now() },
       // No other attempt has the id of this command. A stale state of the session meets a refused append, and is read again.
       { load: 'remembered' },
     );

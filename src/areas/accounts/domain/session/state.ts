@@ -37,7 +37,7 @@ export interface StartedSession extends Pick<
 export interface RefreshTokenState extends Readonly<RefreshTokenRecord> {
   /** Set if no predecessor was presented: the token derives from this. Null: from the predecessor, if any. */
   readonly link: string | null;
-  /** The time of the command: that of the arrival of its request, as `now` in `successorOf`. */
+  /** The time of the event's command, which is that of the decision where other tokens are replaced. */
   readonly issuedAt: Date;
 }
 
@@ -122,7 +122,10 @@ function replace(
 function isGood(known: readonly RefreshTokenState[], index: number, now: Date): boolean {
   const successor = known[index + 1];
   const end = successor?.link == null ? known[index + 2] : successor;
-  return end === undefined || now.getTime() - end.issuedAt.getTime() <= refreshGraceMs;
+  if (end === undefined) return true;
+  const ageMs = now.getTime() - end.issuedAt.getTime();
+  // A time further ahead is of a clock that was set back since.
+  return ageMs <= refreshGraceMs && ageMs >= -requestMsMax;
 }
 
 function refreshTokenOf(

@@ -190,6 +190,8 @@ export const shareAggregate = defineAggregate(shareEvents, { initialState, decid
 
 /** An immutable set of the ids of accesses. */
 interface AccessSet {
+  /** All ids, for the measurement of what a fold takes in memory, which cannot look into functions. */
+  readonly ids: readonly [settled: ReadonlySet<string>, recent: readonly string[]];
   readonly size: number;
   has(id: string): boolean;
   with(id: string): AccessSet;
@@ -206,6 +208,7 @@ export const noAccesses: AccessSet = makeAccessSet(new Set(), []);
 
 function makeAccessSet(settled: ReadonlySet<string>, recent: readonly string[]): AccessSet {
   const set: AccessSet = {
+    ids: [settled, recent],
     size: settled.size + recent.length,
     has: (id) => settled.has(id) || recent.includes(id),
     with: (id) => {
