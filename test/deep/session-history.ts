@@ -150,10 +150,12 @@ function issuedDigests(log: readonly StoredEvent[], sessionId: string): readonly
 }
 
 /** Checks that no session ends for a token whose successor was not used, or less than 10 s ago. */
-function judgeReuse({ log }: History): string | null {
+function judgeReuse({ attempts, log }: History): string | null {
   for (const { type, stream, data, metadata, recordedAt } of log) {
-    const requestedMs = Date.parse(metadata.time);
-    if (type !== 'RefreshTokenReuseDetected' || recordedAt.getTime() - requestedMs > requestMsMax) continue;
+    if (type !== 'RefreshTokenReuseDetected') continue;
+    const requestedMs = attempts.find(({ commandId }) => commandId === metadata.command_id)?.startedMs;
+    if (requestedMs === undefined) return 'a reuse was detected by no request';
+    if (recordedAt.getTime() - requestedMs > requestMsMax) continue;
     const issues = eventsOf(log, stream.slice('session-'.length)).filter((event) =>
       ['SessionStarted', 'RefreshTokenRotated', 'SessionStrengthened'].includes(event.type),
     );
@@ -161,7 +163,8 @@ function judgeReuse({ log }: History): string | null {
     const end = successor?.type === 'SessionStrengthened' ? successor : next;
     if (end === undefined) return 'a good token was taken for a reused one';
     const ageMs = requestedMs - Date.parse(end.metadata.time);
-    if (ageMs <= refreshGraceMs && ageMs >= -requestMsMax) return `a token was taken for a reused one after ${String(ageMs)} ms`;
+    if (ageMs <= refreshGraceMs && ageMs >= -requestMsMax)
+      return `a token was taken for a reused one after ${String(ageMs)} ms`;
   }
   return null;
 }
