@@ -51,10 +51,8 @@ const commandsMax: Readonly<Record<string, number>> = {
   'POST project': 3,
   'PATCH project': 3,
   'POST storage': 4,
-  // Two of them count the bytes.
-  'POST asset': 5,
-  // The user of the test has not proved the address.
-  refresh: 3,
+  'POST asset': 4,
+  refresh: 2,
   'a callback with its grant': 6,
   'a sign-in': 15,
 };

@@ -57,6 +57,8 @@ function makePendingTotals(
   const { readModelStore, quarantine } = deps;
   let waiting = new Map<string, LoggedChange[]>();
   let waitingChanges = 0;
+  /** What the last call wrote. A write on one that another feeder has changed is refused. */
+  let written = new Map<string, StoredDocument>();
 
   return {
     fold: async (page) => {
@@ -77,7 +79,7 @@ function makePendingTotals(
           await write(new Map(batch.slice(at, at + callMax)));
       };
     },
-    // Each write reads its totals, so none are kept.
+    // No command writes a total.
     forgetWritten: () => undefined,
     writeWholeStream: (id) => {
       throw new UndecodableEvent(
@@ -105,13 +107,20 @@ function makePendingTotals(
 
   /** Reads the totals and writes those that lack a change. When another writer was faster, it reads them again. */
   async function write(batch: ReadonlyMap<string, readonly LoggedChange[]>): Promise<void> {
-    let ids = [...batch.keys()];
+    let [ids, known] = [[...batch.keys()], written];
+    written = new Map();
     for (let attempt = 0; ids.length > 0; attempt += 1) {
       if (attempt === tries) throw new StoreUnavailable(`${collection} lost ${tries} races for a total`);
-      const stored = new Map((await readModelStore.getMany(collection, ids)).map((one) => [one.id, one]));
+      const unknown = ids.filter((id) => !known.has(id));
+      const read = unknown.length === 0 ? [] : await readModelStore.getMany(collection, unknown);
+      const stored = new Map([...known, ...read.map((one) => [one.id, one] as const)]);
       const writes = ids.flatMap((id) => writeOf(id, stored.get(id) ?? null, batch.get(id) ?? []) ?? []);
       const outcomes = writes.length === 0 ? [] : await readModelStore.write(collection, writes);
-      ids = writes.filter((_, index) => outcomes[index] === 'refused').map(({ document }) => document.id);
+      ids = [];
+      for (const [index, { document }] of writes.entries())
+        if (outcomes[index] === 'refused') ids.push(document.id);
+        else written.set(document.id, document);
+      known = new Map();
     }
   }
 }

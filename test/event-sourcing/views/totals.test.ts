@@ -135,6 +135,31 @@ test('A page of the log makes one write a total, however many events it has', as
   await thenTotalsAreExact(t);
 });
 
+test('A feeder reads a total that it did not write last, and no other', async (t) => {
+  // Given a feeder at the end of the log
+  const { documents, clock, add, run, thenTotalsAreExact } = await given();
+  const read: (readonly string[])[] = [];
+  const feeder = run({
+    ...documents,
+    getMany: (name, ids) => {
+      if (name === collection) read.push(ids);
+      return documents.getMany(name, ids);
+    },
+  });
+  const addedTo = async (project?: string): Promise<void> => {
+    await add(project);
+    await clock.advance(1_000);
+  };
+  for (let n = 0; n < 3; n += 1) await addedTo();
+  // When another total changes, and then the first one again
+  await addedTo(projects[1]);
+  await addedTo();
+  await addedTo();
+  t.deepEqual(read, [[first], [projects[1]], [first]]);
+  await feeder.stop();
+  await thenTotalsAreExact(t);
+});
+
 test('An event counts once: after a replay, with two feeders, and beside the changes of this process', async (t) => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const { documents, random, clock, add, remove, run, catchUp, live, thenTotalsAreExact } = await given(
