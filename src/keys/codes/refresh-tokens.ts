@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Keyring } from '../rings/keyring.js';
 import { countField, kidField, makeMacTokens, sha256Field, uuidField } from './mac-tokens.js';
 
@@ -48,13 +48,12 @@ export function makeRefreshTokens(keys: Keyring) {
   return {
     /** Makes a first token with the key that an earlier attempt recorded, or the active one. @throws KeyMissing */
     issue: (sessionId: string, kid?: string) =>
-      make(sessionId, firstGeneration, sha256('').toString('base64url'), kid ?? keys.active().kid),
+      make(sessionId, firstGeneration, linkTo(''), kid ?? keys.active().kid),
     /** Makes a verified token's successor with the key that a rotation recorded, or the active one. @throws KeyMissing */
     derive: (presented: string, kid?: string): IssuedRefreshToken => {
       const fields = verify(presented);
       if (fields === null) throw new TypeError('only a verified refresh token has a successor');
-      const link = sha256(presented).toString('base64url');
-      return make(fields.sessionId, fields.generation + 1, link, kid ?? keys.active().kid);
+      return make(fields.sessionId, fields.generation + 1, linkTo(presented), kid ?? keys.active().kid);
     },
     /**
      * Makes a token when no client has presented the predecessor, for example when a session is strengthened.
@@ -71,9 +70,9 @@ export function makeRefreshTokens(keys: Keyring) {
 }
 
 function digest(token: string): string {
-  return sha256(token).toString('hex');
+  return hash('sha256', token, 'hex');
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function linkTo(predecessor: string): string {
+  return hash('sha256', predecessor, 'base64url');
 }

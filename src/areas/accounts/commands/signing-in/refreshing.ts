@@ -63,7 +63,10 @@ export function makeRefresh(
     const refresh = successorOf(session, presented, now);
     if (refresh === null)
       return rejectSession('refresh_token_superseded', 'the session has been refreshed many times since');
-    const refreshToken = recompute(token, sessionId, refresh);
+    const refreshToken =
+      refresh.refresh_token_digest === successor.digest
+        ? successor.token
+        : recompute(token, sessionId, refresh);
     return sessionTokens({ sessionId, session: { ...session, refresh }, refreshToken }, now);
   };
 
