@@ -83,18 +83,19 @@ export function makeFoldedStreams({
 
   return { latest, cached, extended, keep };
 
-  /** Reads the events after the cached revision, folds them and caches the fold. */
+  /** Folds the events after the cached revision, page by page, and caches the fold. */
   async function latest<State, Command, Event extends DomainEvent>(
     target: Target<State, Command, Event>,
   ): Promise<Folded<State>> {
     const { aggregate, stream } = target;
-    const before = find(target) ?? absent(aggregate);
-    const from = before.revision === null ? 0n : before.revision + 1n;
-    const following = await readStream(eventStore, stream, from);
-    const folded = following.reduce((reached, event) => foldStored(aggregate, reached, event), before);
-    const sized = { ...folded, size: sizeAfter(before.size, folded, following) };
-    store(stream, sized);
-    return sized;
+    let reached = find(target) ?? absent(aggregate);
+    const from = reached.revision === null ? 0n : reached.revision + 1n;
+    for await (const page of readStream(eventStore, stream, from)) {
+      const folded = page.reduce((before, event) => foldStored(aggregate, before, event), reached);
+      reached = { ...folded, size: sizeAfter(reached.size, folded, page) };
+    }
+    store(stream, reached);
+    return reached;
   }
 
   /** Loads and commands run concurrently: the later revision stays. */

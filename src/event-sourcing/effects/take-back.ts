@@ -96,7 +96,8 @@ interface Passed {
 
 /** Makes the progress of a reaction. Its checkpoint stands before the first open event. */
 export function makeTakenEvents(start: Position | null) {
-  const entries: { readonly before: Before; readonly event: Taken; settled: boolean }[] = [];
+  /** A settled event is null: thousands of them may wait for the first open one. */
+  const entries: { readonly before: Before; event: Taken | null }[] = [];
   let taken: Before = { position: start, lastEvent: null };
   let open = 0;
   return {
@@ -114,8 +115,9 @@ export function makeTakenEvents(start: Position | null) {
     oldest: () => entries[0]?.event ?? null,
     /** Opens an event, the next in the log. */
     take: (passed: Passed, event: Taken): void => {
-      entries.push({ before: taken, event, settled: false });
-      taken = passed;
+      entries.push({ before: taken, event });
+      const { stream, revision, id, recordedAt } = passed.lastEvent;
+      taken = { position: passed.position, lastEvent: { stream, revision, id, recordedAt } };
       open += 1;
     },
     /** Passes an event without an outcome; a position alone passes foreign streams. */
@@ -124,10 +126,10 @@ export function makeTakenEvents(start: Position | null) {
     },
     settle: (event: Taken): void => {
       const entry = entries.find((candidate) => candidate.event === event);
-      if (entry?.settled !== false) return;
-      entry.settled = true;
+      if (entry === undefined) return;
+      entry.event = null;
       open -= 1;
-      while (entries[0]?.settled === true) entries.shift();
+      while (entries[0]?.event === null) entries.shift();
     },
   };
 

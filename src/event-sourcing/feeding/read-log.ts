@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Position, StoredEvent } from '../ports/domain-event.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { SteadyClock } from '../../kit/time/clock.js';
@@ -40,17 +41,21 @@ export function makeShortLog({ clock, waitMs }: { readonly clock: SteadyClock; r
 
 const pageSize = 500;
 
-/** Reads a stream from a revision to its head, page by page. */
-export async function readStream(
+/**
+ * Reads a stream from a revision to its head, page by page. A user may write a hundred thousand events to a stream: gathered, they
+ * would end the process, and folded in one turn they would hold up every request for seconds.
+ */
+export async function* readStream(
   eventStore: Pick<EventStore, 'read'>,
   stream: string,
   from = 0n,
-): Promise<readonly StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for (;;) {
-    const page = await eventStore.read(stream, { from: from + BigInt(events.length), limit: pageSize });
-    events.push(...page);
-    if (page.length < pageSize) return events;
+): AsyncGenerator<readonly StoredEvent[]> {
+  for (let next = from; ; next += BigInt(pageSize)) {
+    const page = await eventStore.read(stream, { from: next, limit: pageSize });
+    yield page;
+    if (page.length < pageSize) return;
+    // A read takes no turn of the event loop on embedded stores.
+    await setImmediate();
   }
 }
 

@@ -141,8 +141,8 @@ export async function foldOnwards(
 ): Promise<StoredDocument | null> {
   let document = from;
   const next = from === null ? 0n : from.revision + 1n;
-  for (const event of await readStream(eventStore, streamName(projection.category, id), next)) {
-    document = evolveDocument(projection, document, projection.codec.decode(event));
+  for await (const page of readStream(eventStore, streamName(projection.category, id), next)) {
+    for (const event of page) document = evolveDocument(projection, document, projection.codec.decode(event));
   }
   return document;
 }

@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http';
+import { boundUnread } from './unread-replies.js';
 
 /** Each writes a reply that has ended in this turn of the event loop. */
 let writes: (() => void)[] = [];
@@ -10,7 +11,9 @@ let writes: (() => void)[] = [];
 export class GroupedResponse extends ServerResponse {
   override end(...parts: readonly unknown[]): this {
     const write = super.end.bind(this) as (...parts: readonly unknown[]) => void;
-    writes.push(() => write(...parts));
+    const [content, ...others] = parts;
+    const sent = typeof content === 'string' ? [boundUnread(this, content), ...others] : parts;
+    writes.push(() => write(...sent));
     if (writes.length === 1) setImmediate(writeAll);
     return this;
   }

@@ -68,6 +68,19 @@ test('A fold takes as much of the cache as it holds, however many events made it
   t.true(isCached('c0'), 'the oldest of 2 MB of events, of which a fortieth is left');
 });
 
+test('A long stream is folded over several turns of the event loop', async (t) => {
+  const { load } = given();
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  await load('long', 1, 1_600);
+  clearImmediate(counting);
+  t.true(turns >= 3, `${turns} turns`);
+});
+
 /** Keeps when the store recorded each event of a counter. A command names the number of events that it knows. */
 const times: Aggregate<readonly Date[], number, CounterEvent> = {
   category: counterAggregate.category,

@@ -11,6 +11,7 @@ function given() {
   const kept = makeKeptPlaylists({ steadyMs: () => nowMs });
   const signed = (size: number, isEnded: boolean): SignedPlaylist => ({ parts: ['a'.repeat(size)], isEnded });
   return {
+    kept,
     advance: (ms: number) => {
       nowMs += ms;
     },
@@ -59,4 +60,23 @@ test('Of more than 32 MiB, those that were asked for last are kept', async (t) =
   t.is(made(), 3);
   await get('two', { size });
   t.is(made(), 4);
+});
+
+test('Refusals and playlists of many short parts count with what they take beside their text', async (t) => {
+  const { get, made, kept } = given();
+  // Given an old playlist, and so many refusals that their keys have a tenth of the bytes
+  await get('old');
+  for (let n = 0; n < 17_000; n += 1)
+    await t.throwsAsync(get(`refused ${n}`, { fails: 'playlist_not_served' }));
+  await get('old');
+  t.is(made(), 17_002, 'the old playlist was made again');
+  // And of two playlists of 200,000 empty parts, one is kept
+  let makings = 0;
+  const ofParts = (same: string) =>
+    kept.get({ assetId: 'a', same }, async () => {
+      makings += 1;
+      return Promise.resolve({ parts: Array.from({ length: 200_000 }, () => ''), isEnded: true });
+    });
+  for (const same of ['parts', 'others', 'parts']) await ofParts(same);
+  t.is(makings, 3);
 });

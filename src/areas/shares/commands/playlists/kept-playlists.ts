@@ -69,8 +69,8 @@ type Outcome = { readonly signed: SignedPlaylist } | { readonly refusal: Command
 /** Playlists of one asset that are made at once. A customer with a playlist of many playlists holds up no other. */
 const madeAtOnce = 4;
 const waitingMax = 12;
-/** Characters of all kept playlists. */
-const keptMax = 32 * 2 ** 20;
+/** Bytes of all kept playlists, about, and what a refusal and a part take beside their text. */
+const [keptMax, refusalBytes, partBytes] = [32 * 2 ** 20, 2_048, 100];
 /** For how long a stream that is still being written, and one that is refused, are kept, in ms. */
 const [growingMs, refusedMs] = [1_000, 10_000];
 
@@ -130,9 +130,9 @@ function keepMsOf(outcome: Outcome): number {
 }
 
 function sizeOf(outcome: Outcome): number {
-  if ('refusal' in outcome) return 1;
+  if ('refusal' in outcome) return refusalBytes;
   return outcome.signed.parts.reduce(
-    (sum, part) => sum + (typeof part === 'string' ? part.length : part.playlist.length),
-    1,
+    (sum, part) => sum + partBytes + (typeof part === 'string' ? part.length : part.playlist.length),
+    0,
   );
 }
