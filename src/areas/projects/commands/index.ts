@@ -18,8 +18,8 @@ export function makeProjectCommands(
   },
 ) {
   const verifiedHolder = makeVerifiedHolder(deps);
-  const countInvitation = makeCountInvitation(deps);
   const requireProved = makeRequireProved(deps);
+  const countInvitation = makeCountInvitation({ ...deps, requireProved });
   const countNotice = makeCountNotice({ ...deps, requireProved, countInvitation });
   const invitations = makeInvitations({ ...deps, verifiedHolder });
   const given = { ...deps, verifiedHolder, requireProved, countInvitation, countNotice };

@@ -15,6 +15,7 @@ import { endingInvitations, invitationOf } from '../domain/project/invitations.j
 import { projectAggregate, type ProjectCommand } from '../domain/project/project.js';
 import { rejectProject } from '../domain/project/rejections.js';
 import { invitationMessage } from './member-messages.js';
+import type { ActingSession, RequireProved } from './require-proved.js';
 
 /** Finds the user who has verified the address, by the log; null where there is none. */
 export type VerifiedHolder = ReturnType<typeof makeVerifiedHolder>;
@@ -38,24 +39,32 @@ export type CountInvitation = ReturnType<typeof makeCountInvitation>;
  * Limits invitations, added members, higher roles and offers, and so the mails that they cause. Otherwise an inviter could
  * invite and withdraw without end, and make the service mail any address; or add, and find out who has an account.
  */
-export function makeCountInvitation(deps: ProjectDeps) {
+export function makeCountInvitation(deps: ProjectDeps & { readonly requireProved: RequireProved }) {
+  const { requireProved } = deps;
   const limiter = makeSharedRateLimiter({ ...deps, limits: deps.invitationLimits });
   /**
    * @param beside writes other records once the limits allow it, in one commit of embedded stores
-   * @throws TooManyAttempts; StoreUnavailable; Overloaded
+   * @throws CommandRejected email_not_verified, session_ended; TooManyAttempts; StoreUnavailable; Overloaded
    */
   return async (
-    input: { readonly projectId: string; readonly inviterId: string; readonly email_digest: string },
+    input: {
+      readonly projectId: string;
+      readonly actorId: string;
+      readonly session: ActingSession;
+      readonly email_digest: string;
+    },
     beside?: () => Promise<unknown>,
   ): Promise<void> => {
-    const { projectId, inviterId, email_digest } = input;
+    const { projectId, actorId, email_digest } = input;
     const claims = [
       { name: 'invitation_project', key: projectId },
-      { name: 'invitation_inviter', key: inviterId },
+      { name: 'invitation_inviter', key: actorId },
       { name: 'invitation_address', key: email_digest },
     ] as const;
     const verdict = await limiter.take(claims, beside);
     if (!verdict.allowed) throw new TooManyAttempts(verdict.retryAfterSeconds, tooMany[verdict.name]);
+    // The count may wait for others for seconds. A ban meanwhile has ended what the account gave, and passed this project.
+    await requireProved(input);
   };
 }
 

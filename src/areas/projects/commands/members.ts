@@ -90,7 +90,7 @@ export function makeMembers(
       if (userId !== null && (input.role !== 'owner' || roleIn(project, userId) !== null))
         return add(input, { project, userId, email_digest }, context);
       if (userId === null) await requireMail(address);
-      const { projectId, actorId: inviterId } = input;
+      const { projectId } = input;
       const invitationId = derivedId(context, 'invitation');
       const scope = { kind: 'invitation', projectId, invitationId } as const;
       const sealing: Promise<Sealed>[] = [];
@@ -103,7 +103,7 @@ export function makeMembers(
         // A repetition and a refused invitation send no mail, so they do not count.
         if (invitationOf(project, invitationId) === null) {
           requireInvitable(project, { invitationId, email_digest });
-          await countInvitation({ projectId, inviterId, email_digest }, seal);
+          await countInvitation({ ...input, email_digest }, seal);
         }
         const email = await seal();
         return await invite(input, { invitationId, email, email_digest }, context);
@@ -166,16 +166,17 @@ export function makeMembers(
   }
 
   async function add(
-    { projectId, actorId, role }: AddMemberInput,
+    adding: AddMemberInput,
     input: { readonly project: ExistingProject; readonly userId: string; readonly email_digest: string },
     context: CommandContext,
   ): Promise<MemberResource> {
+    const { projectId, actorId, role } = adding;
     const { project, userId, email_digest } = input;
     const made = { now: context.time, made: madeBy(context) };
     const command = { type: 'AddMember', actorId, userId, email_digest, role, ...made } as const;
     // An added user is mailed, and the reply shows that the address has an account: both are limited like invitations.
     if (projectAggregate.decider.decide(command, project).length > 0)
-      await countInvitation({ projectId, inviterId: actorId, email_digest });
+      await countInvitation({ ...adding, email_digest });
     const { documents, events } = await handler.handle(projectAggregate.at(projectId), command, context);
     if (events.length === 0 && !(await isRepetition(projectId, userId, context)))
       rejectProject('already_member', `the user is a member of the project already, as ${role}`);
@@ -235,7 +236,7 @@ export function makeCountNotice(
     await requireProved({ actorId, session });
     if (!isTold) return;
     const email_digest = await digestOf(userId, state);
-    if (email_digest !== null) await countInvitation({ projectId, inviterId: actorId, email_digest });
+    if (email_digest !== null) await countInvitation({ projectId, actorId, session, email_digest });
   };
 
   function waitsForConsent(memberId: string, project: ProjectState): boolean {

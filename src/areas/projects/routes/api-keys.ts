@@ -30,8 +30,10 @@ const keyParams = projectParams.extend({ keyId: z.uuid().toLowerCase() });
 const path = '/api/v1/projects/:projectId/api-keys';
 
 /** Makes the routes of projects' API keys (src/areas/projects/README.md#api-keys). */
-export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiKeys'>): readonly Route[] {
-  const { issueApiKey, revokeApiKey, apiKeys } = deps;
+export function makeApiKeyRoutes(
+  deps: ProjectCommands & Pick<ProjectDeps, 'apiKeys' | 'projects'>,
+): readonly Route[] {
+  const { issueApiKey, revokeApiKey, apiKeys, projects } = deps;
   const route = routesOf({ tag: 'API keys', path, params: projectParams });
   return [
     route('listApiKeys', 'GET', {
@@ -53,7 +55,11 @@ export function makeApiKeyRoutes(deps: ProjectCommands & Pick<ProjectDeps, 'apiK
       replies: { 201: json('The key.', issuedApiKey) },
       errors: ['conflict', 'email_not_verified'],
       idempotent: true,
-      isGone: ({ id }, { project }) => !project.document.body.api_keys.some((key) => key.id === id),
+      // The gate may have read the project before the first attempt issued the key.
+      isGone: async ({ id }, { params: { projectId } }) => {
+        const project = await projects.access(projectId);
+        return project?.document.body.api_keys.some((key) => key.id === id) !== true;
+      },
       check: ({ body, ...times }) => checkKeyExpiry(body, times),
       handler: async ({ params: { projectId }, body, caller, command }) => {
         const issue = { projectId, ...actingOf(caller), ...body };

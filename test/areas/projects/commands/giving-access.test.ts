@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
+import type { StateStore } from '../../../../src/event-sourcing/ports/state-store.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import {
   type ExistingProject,
@@ -15,11 +16,13 @@ import { outcomeOf } from '../../../support/given/outcome-of.js';
 
 /**
  * Given a project of an owner, with a viewer, another owner, an invitation as owner,
- * and an account that is no member. `beforeAppend` runs before the next append to the project, and `afterAppend` after it.
+ * and an account that is no member. `beforeAppend` runs before the next append to the project, and `afterAppend` after it;
+ * `atCount` when the next limit counts.
  */
 async function given(isProved = true, options: { readonly mailConfigured?: boolean } = {}) {
   let beforeAppend = (): Promise<unknown> => Promise.resolve();
   let afterAppend = (): Promise<unknown> => Promise.resolve();
+  let atCount = (): Promise<unknown> => Promise.resolve();
   const wrap = (store: EventStore): EventStore => ({
     ...store,
     append: async (stream, ...rest) => {
@@ -32,7 +35,16 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
       return appended;
     },
   });
-  const { stores, next, ...world } = await givenNext({ wrap }, options);
+  const wrapState = (store: StateStore): StateStore => ({
+    ...store,
+    compareAndSet: async (...change) => {
+      const at = atCount;
+      atCount = () => Promise.resolve();
+      await at();
+      return store.compareAndSet(...change);
+    },
+  });
+  const { stores, next, ...world } = await givenNext({ wrap, wrapState }, options);
   const at = stores.clock.now();
   const acting = await givenActing(stores, userId, { isProved });
   const register = async (name: string): Promise<string> => {
@@ -76,8 +88,8 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
     ...{ world, input, next, viewer, invitationId },
     end: (command: UserCommand) =>
       stores.handler.handle({ aggregate: userAggregate, id: userId }, command, next()),
-    /** Ends the sessions of the owner at the next append to the project, and revokes the API keys where `revokes` says so. */
-    endAt: (moment: 'before' | 'after', command: UserCommand, { revokes = false } = {}) => {
+    /** Ends the sessions of the owner at the next count of a limit, or append to the project, and revokes the API keys where `revokes` says so. */
+    endAt: (moment: 'count' | 'before' | 'after', command: UserCommand, { revokes = false } = {}) => {
       const end = async (): Promise<void> => {
         const { handler } = stores.anotherProcess();
         await handler.handle({ aggregate: userAggregate, id: userId }, command, next());
@@ -85,7 +97,8 @@ async function given(isProved = true, options: { readonly mailConfigured?: boole
         for (const keyId of (await access()).keys)
           await handler.handle(target, { type: 'RevokeApiKey', keyId }, next());
       };
-      if (moment === 'before') beforeAppend = end;
+      if (moment === 'count') atCount = end;
+      else if (moment === 'before') beforeAppend = end;
       else afterAppend = end;
     },
     access,
@@ -145,6 +158,17 @@ for (const [what, give] of Object.entries(givings)) {
       t.is(await outcomeOf(give(scene)), 'session_ended', how);
       t.deepEqual(await scene.access(), before, how);
     }
+  });
+
+  test(`A session that ends while the limits count gives nothing: ${what}`, async (t) => {
+    // Nothing counts API keys, and an offer to an account without an address mails nothing.
+    if (['an API key', 'an offer of the billing'].includes(what)) return t.pass();
+    const scene = await given();
+    const before = await scene.access();
+    scene.endAt('count', { type: 'Ban' });
+    t.is(await outcomeOf(give(scene)), 'session_ended');
+    t.deepEqual(await scene.access(), before);
+    return undefined;
   });
 
   test(`An account without a proved address gives nothing where mail is configured: ${what}`, async (t) => {

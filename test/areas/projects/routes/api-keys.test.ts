@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import type { EventStore } from '../../../../src/event-sourcing/ports/event-store.js';
 import { type Answer, noReaders } from '../../../support/clients/http-app.js';
 import { codeOf } from '../../../support/given/replies.js';
 import { startTestService, type TestService } from '../../../support/servers/http-service.js';
@@ -45,6 +47,25 @@ async function startWithProject(t: ExecutionContext, options: Parameters<typeof 
     },
   };
 }
+
+test('Repetitions that wait for the first attempt get its key', async (t) => {
+  // Given a log that is slow to take a key, so that all attempts have passed the gate before
+  const wrap = (store: EventStore): EventStore => ({
+    ...store,
+    append: async (...append) => {
+      if (append[2].some(({ type }) => type === 'ApiKeyIssued')) await wait(200);
+      return store.append(...append);
+    },
+  });
+  const { post, path, owner } = await startWithProject(t, { storeOptions: { wrap } });
+  const issue = () =>
+    post(path, { name: 'Export', scopes: ['storage:read'] }, { ...owner, 'idempotency-key': 'one' });
+  const answers = await Promise.all([issue(), issue(), issue()]);
+  t.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    answers.map(() => [201, answers[0].text]),
+  );
+});
 
 test('A key is shown once and works where its scope is named', async (t) => {
   const { issue, use, get, path, url, owner, verify, clock } = await startWithProject(t);
