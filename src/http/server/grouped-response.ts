@@ -1,5 +1,13 @@
 import { ServerResponse } from 'node:http';
-import { boundUnread } from './unread-replies.js';
+
+/** A shorter text fits into the buffers of its socket, which the limit of connections bounds. */
+const largeLength = 64 * 1024;
+/** The bytes of large replies that wait for their clients. A page of a list may have 8 MiB. */
+const unreadMax = 64 * 1024 * 1024;
+
+/** The bytes of the replies that wait, in their order. */
+const unread = new Map<ServerResponse, number>();
+let unreadBytes = 0;
 
 /** Each writes a reply that has ended in this turn of the event loop. */
 let writes: (() => void)[] = [];
@@ -23,4 +31,28 @@ function writeAll(): void {
   const ended = writes;
   writes = [];
   for (const write of ended) write();
+}
+
+/**
+ * Returns the text; a large one as bytes, because Node copies a text twice on its way to the socket. A large reply counts until its
+ * client has read it. Beyond the bound, the connection of the oldest one ends. Without the bound, a client that reads none of the
+ * large pages on its hundred connections uses up the memory of the process.
+ */
+function boundUnread(response: ServerResponse, text: string): string | Buffer {
+  if (text.length < largeLength || response.destroyed) return text;
+  const bytes = Buffer.from(text);
+  unread.set(response, bytes.length);
+  unreadBytes += bytes.length;
+  response.once('close', () => forget(response));
+  for (const [oldest] of unread) {
+    if (unreadBytes <= unreadMax || oldest === response) break;
+    forget(oldest);
+    oldest.destroy();
+  }
+  return bytes;
+}
+
+function forget(response: ServerResponse): void {
+  unreadBytes -= unread.get(response) ?? 0;
+  unread.delete(response);
 }
