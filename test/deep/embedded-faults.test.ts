@@ -7,7 +7,7 @@ import { openReadModelStore } from '../../src/stores/embedded/documents/read-mod
 import { openStateStore } from '../../src/stores/embedded/writing/state-store.js';
 import { makeEvents } from '../contracts/event-store-fixtures.js';
 import { wholeFold } from '../support/clients/document-writes.js';
-import { makeContext, makeDirectory } from '../support/servers/embedded-directory.js';
+import { makeContext, makeDirectory, openAlone } from '../support/servers/embedded-directory.js';
 import { getRecord, putRecord } from '../../src/event-sourcing/ports/records.js';
 
 // The tests follow SQLite's own (sqlite.org/testing.html, section 3): the N-th step of a script fails, for every N
@@ -80,7 +80,8 @@ async function failAt(
   const { directory, remove } = makeDirectory();
   const where = `step ${fault.n}`;
   const fatal: Error[] = [];
-  const broken = await open(
+  const { store: broken, close } = await openAlone(
+    open,
     makeContext(directory, {
       faults: [fault],
       onFatal: (error) => fatal.push(error),
@@ -90,7 +91,7 @@ async function failAt(
   const outcomes: Outcome[] = [];
   for (const group of broken.script)
     outcomes.push(...(await Promise.all(group.map((write) => attempt(t, write)))));
-  await broken.close();
+  await close();
 
   const failed = outcomes.some((outcome) => outcome !== 'acknowledged');
   const isIoError = fault.code?.startsWith('SQLITE_IOERR') === true;
@@ -103,7 +104,7 @@ async function failAt(
     );
   }
 
-  const reopened = await open(makeContext(directory));
+  const { store: reopened, close: closeAgain } = await openAlone(open, makeContext(directory));
   for (const [index, write] of reopened.script.flat().entries()) {
     const there = await write.isThere();
     if (outcomes[index] === 'acknowledged')
@@ -113,7 +114,7 @@ async function failAt(
     await write.run();
     t.true(await write.isThere(), `${where}: write ${index} cannot be repeated`);
   }
-  await reopened.close();
+  await closeAgain();
   remove();
   return failed;
 }

@@ -52,6 +52,7 @@ async function killAgainAndAgain(t: ExecutionContext, lane: number): Promise<num
         await check(t, makeEmbeddedEventStore({ ...context, log, streamPrefix: 'stowage.' }), acknowledged);
       } finally {
         await log.close();
+        await context.thread.terminate();
       }
     }
     acknowledgements += acknowledged.length;

@@ -10,11 +10,12 @@ import { lockDirectory, replayManifest, unfinishedRestore, watchLock } from './f
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
 import { openReadModelStore } from './documents/read-model-store.js';
 import { openStateStore } from './writing/state-store.js';
+import { startWriterThread } from './writing/group-writer.js';
 
 /** The data directory is created with access for this user only when it does not exist. */
 export interface EmbeddedStoresOptions
   extends
-    Omit<EmbeddedContext, 'stateEnd' | 'waits' | 'writeLimitMs' | 'faults'>,
+    Omit<EmbeddedContext, 'thread' | 'waits' | 'writeLimitMs' | 'faults'>,
     Partial<Pick<EmbeddedContext, 'writeLimitMs' | 'faults'>> {
   readonly streamPrefix: string;
 }
@@ -46,8 +47,8 @@ export type EmbeddedStores = EmbeddedLog & EmbeddedDocuments;
  */
 export function openEmbeddedStores(options: EmbeddedStoresOptions): Promise<EmbeddedStores> {
   return openOwned(options, async (owned) => {
-    const [log, documents] = await Promise.all([openLog(owned, options), openDocuments(owned)]);
-    assertStateFits(log.stateEnd, Number(Atomics.load(owned.context.stateEnd, 0)));
+    const [log, { documents, stateEnd }] = await Promise.all([openLog(owned, options), openDocuments(owned)]);
+    assertStateFits(log.stateEnd, stateEnd);
     return { eventStore: log.eventStore, ...documents };
   });
 }
@@ -62,7 +63,7 @@ export function openEmbeddedLog(options: EmbeddedStoresOptions): Promise<Embedde
 
 /** Opens only read models and state, for a service that keeps the log elsewhere. @throws as `openEmbeddedStores` */
 export function openEmbeddedDocuments(options: EmbeddedStoresOptions): Promise<EmbeddedDocuments> {
-  return openOwned(options, openDocuments);
+  return openOwned(options, async (owned) => (await openDocuments(owned)).documents);
 }
 
 interface Closable {
@@ -95,12 +96,13 @@ function assertStateFits(noted: number, reached: number): void {
   );
 }
 
-async function openDocuments({ context, hold }: Owned): Promise<Omit<EmbeddedDocuments, keyof Opened>> {
-  const [{ forget: forgetDocuments, ...readModelStore }, stateStore] = await Promise.all([
-    hold(openReadModelStore(context)),
-    hold(openStateStore(context)),
-  ]);
-  return { readModelStore, stateStore, forgetDocuments };
+async function openDocuments({ context, hold }: Owned): Promise<{
+  readonly documents: Omit<EmbeddedDocuments, keyof Opened>;
+  readonly stateEnd: number;
+}> {
+  const [{ forget: forgetDocuments, ...readModelStore }, { end: stateEnd, ...stateStore }] =
+    await Promise.all([hold(openReadModelStore(context)), hold(openStateStore(context))]);
+  return { documents: { readModelStore, stateStore, forgetDocuments }, stateEnd };
 }
 
 async function openOwned<Stores>(
@@ -132,7 +134,7 @@ async function openOwned<Stores>(
   let reported = false;
   const context: EmbeddedContext = {
     writeLimitMs: 4_500,
-    stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
+    thread: startWriterThread(),
     faults: [],
     waits: [],
     ...options,
@@ -151,9 +153,9 @@ async function openOwned<Stores>(
     },
   };
   const closeAll = async (): Promise<void> => {
-    for (const file of await Promise.allSettled(files)) {
-      if (file.status === 'fulfilled') await file.value.close();
-    }
+    const opened = (await Promise.allSettled(files)).filter((file) => file.status === 'fulfilled');
+    await Promise.all(opened.map(({ value }) => value.close()));
+    await context.thread.terminate();
     unwatch();
     unlock();
   };

@@ -10,9 +10,8 @@ import { makeDigests } from '../../../src/keys/sealing/digests.js';
 import { failuresSchema } from '../../../src/security/guessing/failures.js';
 import { makeGuard, type Try } from '../../../src/security/guessing/guard.js';
 import { guessing } from '../../../src/security/guessing/guessing.js';
-import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeTestClock } from '../../support/fakes/clock.js';
-import { makeContext, givenDirectory } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openState } from '../../support/servers/embedded-directory.js';
 import { makeMemoryStateStore } from '../../support/fakes/memory-state-store.js';
 
 const [minute, dayMs] = [60_000, 86_400_000];
@@ -306,13 +305,13 @@ test('The embedded store keeps failures over a restart', async (t) => {
   const background = makeBackground({ onFailure: () => undefined });
   const deps = { digests: makeDigests(Buffer.alloc(32, 1)), clock, background, name: 'password', limits };
   const open = async () => {
-    const stateStore = await openStateStore(makeContext(directory, { clock }));
-    return { stateStore, guard: makeGuard({ ...deps, stateStore }) };
+    const { stateStore, close } = await openState(directory, { clock });
+    return { close, guard: makeGuard({ ...deps, stateStore }) };
   };
   const before = await open();
   await Promise.all(Array.from({ length: 20 }, () => before.guard.run(ada, wrong)));
-  await before.stateStore.close();
+  await before.close();
   const after = await open();
-  t.teardown(() => after.stateStore.close());
+  t.teardown(after.close);
   t.like(await after.guard.run(ada, unchecked), { outcome: 'throttled', retryAfterSeconds: 1 });
 });

@@ -7,14 +7,17 @@ import {
   makeEmbeddedEventStore,
   openEventLog,
 } from '../../../src/stores/embedded/log/event-store.js';
-import { openReadModelStore } from '../../../src/stores/embedded/documents/read-model-store.js';
-import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { eventStoreContract } from '../../contracts/event-store.js';
 import { makeEvents, uniqueStream } from '../../contracts/event-store-fixtures.js';
 import { readModelStoreContract } from '../../contracts/read-model-store.js';
 import { stateStoreContract } from '../../contracts/state-store.js';
 import { realClock } from '../../support/fakes/clock.js';
-import { makeContext, makeDirectory } from '../../support/servers/embedded-directory.js';
+import {
+  makeContext,
+  makeDirectory,
+  openReadModels,
+  openState,
+} from '../../support/servers/embedded-directory.js';
 
 eventStoreContract(test, async () => {
   const { directory, remove } = makeDirectory();
@@ -35,6 +38,7 @@ eventStoreContract(test, async () => {
     },
     close: async () => {
       await log.close();
+      await context.thread.terminate();
       remove();
     },
   };
@@ -45,8 +49,8 @@ const { directory, remove } = makeDirectory();
 let clockOfTest: Pick<Clock, 'now'> = realClock;
 const clock = { ...realClock, now: () => clockOfTest.now() };
 const opened = {
-  readModels: openReadModelStore(makeContext(directory)),
-  state: openStateStore(makeContext(directory, { clock })),
+  readModels: openReadModels(directory),
+  state: openState(directory, { clock }),
 };
 test.after.always(async () => {
   await (await opened.readModels).close();
@@ -55,7 +59,7 @@ test.after.always(async () => {
 });
 
 readModelStoreContract(test, openNewReadModels, async () => {
-  const store = await opened.readModels;
+  const { readModelStore: store } = await opened.readModels;
   for (const name of await store.collections()) await store.dropCollection(name);
   return store;
 });
@@ -63,13 +67,13 @@ readModelStoreContract(test, openNewReadModels, async () => {
 async function openNewReadModels(t: ExecutionContext): Promise<ReadModelStore> {
   const own = makeDirectory();
   t.teardown(own.remove);
-  const store = await openReadModelStore(makeContext(own.directory));
-  t.teardown(() => store.close());
-  return store;
+  const { readModelStore, close } = await openReadModels(own.directory);
+  t.teardown(close);
+  return readModelStore;
 }
 
 stateStoreContract(test, async (_, clockOfNext) => {
-  const store = await opened.state;
+  const { stateStore: store } = await opened.state;
   clockOfTest = clockOfNext;
   const left = await store.list('', { limit: 1_000 });
   await Promise.all(left.map(({ key, version }) => store.compareAndSet(key, version, null)));

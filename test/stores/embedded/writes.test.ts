@@ -15,7 +15,13 @@ import { eventsFormat } from '../../../src/stores/embedded/files/formats.js';
 import { hasOpenFlag, openWriter, setOpenFlag } from '../../../src/stores/embedded/files/prepare-file.js';
 import { makeEventWriter } from '../../../src/stores/embedded/log/event-writer.js';
 
-import { commitFails, givenLog, givenReadModels, givenState } from '../../support/given/given-embedded.js';
+import {
+  commitFails,
+  givenLog,
+  givenReadModels,
+  givenState,
+  givenStores,
+} from '../../support/given/given-embedded.js';
 
 test.serial(
   'Appends that are requested during a commit share the next transaction, so no third one runs',
@@ -180,16 +186,21 @@ test.serial(
   },
 );
 
-test.serial('When its thread ends, the store refuses every call and reports a fatal error', async (t) => {
-  const { eventStore, fatal } = await givenLog(t, {
-    faults: [commitFails({ code: 'A fault of the program' })],
-  });
-  await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
-    instanceOf: OutcomeUnknown,
-  });
-  await t.throwsAsync(eventStore.head(), { instanceOf: StoreUnavailable });
-  t.is(fatal.length, 1);
-});
+test.serial(
+  'When the writer thread ends, every store refuses its calls and reports one fatal error',
+  async (t) => {
+    const { eventStore, stateStore, readModelStore, fatal } = await givenStores(t, {
+      faults: [commitFails({ code: 'A fault of the program' })],
+    });
+    await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
+      instanceOf: OutcomeUnknown,
+    });
+    await t.throwsAsync(eventStore.head(), { instanceOf: StoreUnavailable });
+    await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: StoreUnavailable });
+    await t.throwsAsync(readModelStore.get('things@1.1', 'a'), { instanceOf: StoreUnavailable });
+    t.is(fatal.length, 1);
+  },
+);
 
 test.serial(
   'An append that hangs is unknown and can be repeated, and the one queued behind it is not written',

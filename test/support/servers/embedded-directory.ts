@@ -9,14 +9,19 @@ import {
   openEmbeddedLog,
   openEmbeddedStores,
 } from '../../../src/stores/embedded/open-embedded-stores.js';
+import { startWriterThread } from '../../../src/stores/embedded/writing/group-writer.js';
 import { openReadModelStore } from '../../../src/stores/embedded/documents/read-model-store.js';
 import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';
 
 export { givenDirectory, makeDirectory } from '../directories.js';
 
-/** Makes the options of the stores of a directory. A fatal error fails the test. */
+/** Makes the settings of a file that a test opens alone, with a thread that writes it. A fatal error fails the test. */
 export function makeContext(directory: string, overrides: Partial<EmbeddedContext> = {}): EmbeddedContext {
+  return { ...makeSettings(directory), thread: startWriterThread(), waits: [], ...overrides };
+}
+
+function makeSettings(directory: string): Omit<EmbeddedContext, 'thread' | 'waits'> {
   return {
     directory,
     clock: realClock,
@@ -26,10 +31,7 @@ export function makeContext(directory: string, overrides: Partial<EmbeddedContex
     },
     // The tests do not measure time, and the machine may be busy.
     writeLimitMs: 600_000,
-    stateEnd: new BigInt64Array(new SharedArrayBuffer(8)),
-    waits: [],
     faults: [],
-    ...overrides,
   };
 }
 
@@ -47,7 +49,7 @@ export async function givenSharedStores(t: ExecutionContext, directory: string, 
   return stores;
 }
 
-/** Opens only the log. Each open file has a thread, and starting one costs more CPU than most tests. */
+/** Opens only the log. */
 export function openLog(directory: string, overrides: Overrides = {}): Promise<EmbeddedLog> {
   return openEmbeddedLog(makeOptions(directory, overrides));
 }
@@ -59,16 +61,38 @@ export function openDocuments(directory: string): Promise<EmbeddedDocuments> {
 
 /** Opens only the read models, without the lock of the directory. */
 export async function openReadModels(directory: string, overrides: Overrides = {}) {
-  const readModelStore = await openReadModelStore(makeContext(directory, overrides));
-  return { readModelStore, close: () => readModelStore.close() };
+  const { store, close } = await openAlone(openReadModelStore, makeContext(directory, overrides));
+  return { readModelStore: store, close };
 }
 
 /** Opens only the state, without the lock of the directory. */
 export async function openState(directory: string, overrides: Overrides = {}) {
-  const stateStore = await openStateStore(makeContext(directory, overrides));
-  return { stateStore, close: () => stateStore.close() };
+  const { store, close } = await openAlone(openStateStore, makeContext(directory, overrides));
+  return { stateStore: store, close };
+}
+
+/** Opens one file. Its thread ends when the file is closed or cannot be opened. */
+export async function openAlone<Store extends { close(): Promise<void> }>(
+  open: (context: EmbeddedContext) => Promise<Store>,
+  context: EmbeddedContext,
+): Promise<{ readonly store: Store; readonly close: () => Promise<void> }> {
+  const endThread = () => context.thread.terminate();
+  try {
+    const store = await open(context);
+    return {
+      store,
+      close: () =>
+        store
+          .close()
+          .then(endThread)
+          .then(() => undefined),
+    };
+  } catch (error) {
+    await endThread();
+    throw error;
+  }
 }
 
 function makeOptions(directory: string, overrides: Overrides = {}): EmbeddedStoresOptions {
-  return { ...makeContext(directory), streamPrefix: 'stowage.', ...overrides };
+  return { ...makeSettings(directory), streamPrefix: 'stowage.', ...overrides };
 }

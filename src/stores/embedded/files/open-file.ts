@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { v4 } from 'uuid';
 import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
 import { type Connection, openReader } from './database.js';
 import { readErrorOf } from './failures.js';
 import type { FileFormat } from './formats.js';
-import { type GroupWriter, type GroupWriterOptions, startGroupWriter } from '../writing/group-writer.js';
+import { type GroupWriter, type GroupWriterOptions, openGroupWriter } from '../writing/group-writer.js';
 import type { Clock, Random } from '../../../kit/time/clock.js';
 import type { Fault } from '../writing/transactions.js';
 
@@ -16,8 +17,8 @@ export interface EmbeddedContext {
   /** Receives the error that makes a file unusable: a failed disk, damage, or an ended thread. The process should end with it. */
   readonly onFatal: (error: Error) => void;
   readonly writeLimitMs: number;
-  /** The version that state.db has durably reached, which its thread raises and the thread of the log notes. */
-  readonly stateEnd: BigInt64Array;
+  /** The thread that writes the files. */
+  readonly thread: Worker;
   /** For each open file: for how long its oldest write has waited. */
   readonly waits: (() => number)[];
   /** Tests only: the faults to inject. */
@@ -26,7 +27,7 @@ export interface EmbeddedContext {
   readonly pageCountMax?: number;
 }
 
-/** An open file: its thread writes it, this thread reads it. */
+/** An open file: the writer thread writes it, this thread reads it. */
 export interface OpenFile<Request, Reply, Queries> {
   readonly writer: GroupWriter<Request, Reply>;
   readonly queries: Queries;
@@ -45,15 +46,15 @@ export async function openFile<Request, Reply, Queries>(
     readonly onSettled: GroupWriterOptions<Request, Reply>['onSettled'];
   },
 ): Promise<OpenFile<Request, Reply, Queries>> {
-  const { directory, random, faults, pageCountMax, writeLimitMs, stateEnd, onFatal } = context;
+  const { directory, random, faults, pageCountMax, writeLimitMs, thread, onFatal } = context;
   const path = join(directory, format.fileName);
-  const writer = await startGroupWriter<Request, Reply>({
-    thread: {
-      file: format.name,
+  const writer = await openGroupWriter<Request, Reply>({
+    thread,
+    file: {
+      name: format.name,
       path,
       newLogId: v4({ random: Uint8Array.from({ length: 16 }, () => Math.floor(random() * 256)) }),
       faults,
-      stateEnd,
       ...(pageCountMax === undefined ? {} : { pageCountMax }),
     },
     limitMs: writeLimitMs,

@@ -1,22 +1,26 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { OutcomeUnknown, StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { packageFile } from '../../../package-files.js';
 import { type FileFailure, errorOf } from '../files/failures.js';
 import type { Fault, TransactionOutcome } from './transactions.js';
 
-/** The `workerData` of a writer thread. */
-export interface ThreadData {
-  readonly file: 'events' | 'read-models' | 'state';
+/** A file that the writer thread should open. */
+export interface FileToWrite {
+  readonly name: 'events' | 'read-models' | 'state';
   readonly path: string;
   readonly newLogId: string;
-  /** The version that state.db has durably reached, for all threads of the directory; 0 where it is elsewhere. */
-  readonly stateEnd: BigInt64Array;
   /** Tests only: the number of 4 KiB pages after which the disk counts as full. */
   readonly pageCountMax?: number;
   readonly faults: readonly Fault[];
 }
 
-/** A message to a writer thread. Requests are tuples of strings and numbers, because these cost least to send. */
+/** A message to the writer thread: the file, and the port for its messages. */
+export interface FileAndPort {
+  readonly file: FileToWrite;
+  readonly port: MessagePort;
+}
+
+/** A message about an open file. Requests are tuples of strings and numbers, because these cost least to send. */
 export type ToThread<Request> =
   { readonly kind: 'piece'; readonly requests: readonly Request[] } | { readonly kind: 'close' };
 
@@ -25,7 +29,7 @@ export type FromThread<Reply> =
   | { readonly kind: 'refused'; readonly failure: FileFailure }
   | TransactionOutcome<Reply>;
 
-/** The main thread's side of the writer thread of a file. */
+/** The main thread's side of a file that the writer thread writes. */
 export interface GroupWriter<Request, Reply> {
   /** Resolves after the commit. `bytes` is approximate. @throws StoreUnavailable, OutcomeUnknown, StoreDamaged */
   write(request: Request, bytes: number): Promise<Reply>;
@@ -39,7 +43,9 @@ export interface GroupWriter<Request, Reply> {
 }
 
 export interface GroupWriterOptions<Request, Reply> {
-  readonly thread: ThreadData;
+  /** The writer thread of the data directory. Who started it ends it, when its files are closed. */
+  readonly thread: Worker;
+  readonly file: FileToWrite;
   /** The time limit of a write, including its wait in the queue, in milliseconds. */
   readonly limitMs: number;
   /**
@@ -65,17 +71,26 @@ const batchMax = { requests: 1_000, bytes: 8 * 1024 * 1024 };
 const pieceRequests = 16;
 const waitingMax = { requests: 20_000, bytes: 64 * 1024 * 1024 };
 
+/** Starts the thread that writes the files of a data directory. It keeps no process alive. */
+export function startWriterThread(): Worker {
+  const thread = new Worker(packageFile('dist/writer-thread.js'));
+  thread.unref();
+  return thread;
+}
+
 /**
- * Starts the writer thread of a file. The requests of a few turns of the event loop are a batch. Requests that
+ * Opens a file in the writer thread. The requests of a few turns of the event loop are a batch. Requests that
  * arrive during a commit form the next, so many writers share one sync (group commit). @throws StoreDamaged, StoreUnavailable
  */
-export async function startGroupWriter<Request, Reply>(
+export async function openGroupWriter<Request, Reply>(
   options: GroupWriterOptions<Request, Reply>,
 ): Promise<GroupWriter<Request, Reply>> {
-  const { thread, limitMs, onSettled, onFatal } = options;
-  const worker = new Worker(packageFile('dist/writer-thread.js'), { workerData: thread });
-  const exited = new Promise<void>((resolve) => worker.once('exit', resolve));
-  await opened(worker);
+  const { thread, file, limitMs, onSettled, onFatal } = options;
+  const { port1: port, port2: portOfThread } = new MessageChannel();
+  const closed = new Promise<void>((resolve) => port.once('close', resolve));
+  const opening: FileAndPort = { file, port: portOfThread };
+  thread.postMessage(opening, [portOfThread]);
+  await opened(thread, port);
 
   let waiting: Pending<Request, Reply>[] = [];
   let waitingBytes = 0;
@@ -89,22 +104,18 @@ export async function startGroupWriter<Request, Reply>(
   let closing: Promise<void> | null = null;
   let onIdle: (() => void) | null = null;
 
-  worker.on('message', receive);
-  worker.on('error', (error) => {
-    giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`, { cause: error }));
-  });
-  worker.on('exit', () => {
-    if (closing === null) giveUp(new OutcomeUnknown(`the thread that writes ${thread.file} ended`));
-  });
-  // An idle thread must not keep the process alive. This call comes last: adding a message listener undoes `unref`.
-  worker.unref();
+  port.on('message', receive);
+  thread.on('error', onEnded);
+  thread.on('exit', onEnded);
+  // An open file must not keep the process alive. This call comes last: adding a message listener undoes `unref`.
+  port.unref();
   return { write, assertUsable, waitedMs, giveUp, close };
 
   function write(request: Request, bytes: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
       assertUsable();
       if (waiting.length >= waitingMax.requests || waitingBytes + bytes > waitingMax.bytes) {
-        throw new StoreUnavailable(`too many writes wait for ${thread.file}`);
+        throw new StoreUnavailable(`too many writes wait for ${file.name}`);
       }
       waiting.push({ request, bytes, askedMs: performance.now(), resolve, reject });
       waitingBytes += bytes;
@@ -114,7 +125,7 @@ export async function startGroupWriter<Request, Reply>(
   }
 
   function assertUsable(): void {
-    if (closing !== null) throw new StoreUnavailable(`${thread.file} is closed`);
+    if (closing !== null) throw new StoreUnavailable(`${file.name} is closed`);
     if (unusable instanceof StoreDamaged) throw unusable;
     if (unusable !== null) throw new StoreUnavailable(unusable.message, { cause: unusable });
   }
@@ -191,13 +202,12 @@ export async function startGroupWriter<Request, Reply>(
   function expire(): void {
     const cutoffMs = performance.now() - limitMs;
     for (const { askedMs, reject } of inFlight) {
-      if (askedMs < cutoffMs)
-        reject(new OutcomeUnknown(`${thread.file} did not answer within ${limitMs} ms`));
+      if (askedMs < cutoffMs) reject(new OutcomeUnknown(`${file.name} did not answer within ${limitMs} ms`));
     }
     const expired = waiting.findIndex(({ askedMs }) => askedMs >= cutoffMs);
     for (const { bytes, reject } of waiting.splice(0, expired === -1 ? waiting.length : expired)) {
       waitingBytes -= bytes;
-      reject(new StoreUnavailable(`${thread.file} did not start the write within ${limitMs} ms`));
+      reject(new StoreUnavailable(`${file.name} did not start the write within ${limitMs} ms`));
     }
   }
 
@@ -206,6 +216,11 @@ export async function startGroupWriter<Request, Reply>(
     if (watch !== null) clearInterval(watch);
     watch = null;
     onIdle?.();
+  }
+
+  /** `cause` is the error that ended the thread. The exit code that follows it changes nothing. */
+  function onEnded(cause: unknown): void {
+    giveUp(new OutcomeUnknown(`the thread that writes ${file.name} ended`, { cause }));
   }
 
   function giveUp(error: Error): void {
@@ -226,10 +241,11 @@ export async function startGroupWriter<Request, Reply>(
         await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
       }
       if (watch !== null) clearInterval(watch);
+      thread.off('error', onEnded).off('exit', onEnded);
       // A file whose disk failed is not accessed again, not even for a checkpoint.
-      if (unusable === null && inFlight.length === 0) post({ kind: 'close' });
-      else await worker.terminate();
-      if (!(await withLimit(exited))) await worker.terminate();
+      if (unusable !== null || inFlight.length > 0) return;
+      post({ kind: 'close' });
+      await withLimit(closed);
     })();
     return closing;
   }
@@ -243,16 +259,16 @@ export async function startGroupWriter<Request, Reply>(
   }
 
   function post(message: ToThread<Request>): void {
-    worker.postMessage(message);
+    port.postMessage(message);
   }
 }
 
-/** Resolves when the thread has opened its file. @throws StoreDamaged, StoreUnavailable when it cannot */
-function opened(worker: Worker): Promise<void> {
+/** Resolves when the thread has opened the file. @throws StoreDamaged, StoreUnavailable when it cannot */
+function opened(thread: Worker, port: MessagePort): Promise<void> {
   return new Promise((resolve, reject) => {
-    worker.once('error', reject);
-    worker.once('message', (message: FromThread<unknown>) => {
-      worker.off('error', reject);
+    thread.once('error', reject);
+    port.once('message', (message: FromThread<unknown>) => {
+      thread.off('error', reject);
       if (message.kind === 'refused') reject(errorOf(message.failure));
       else resolve();
     });

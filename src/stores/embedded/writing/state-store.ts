@@ -23,8 +23,10 @@ const checkPauseMs = 5;
 /** The last code point of Unicode. Every key with a prefix sorts before the prefix followed by this character. */
 const lastCharacter = '\u{10ffff}';
 
-/** Opens the StateStore port over state.db. @throws StoreDamaged, StoreUnavailable */
-export async function openStateStore(context: EmbeddedContext): Promise<StateStore> {
+/** Opens the StateStore port over state.db. `end` is the version that the file has reached. @throws StoreDamaged, StoreUnavailable */
+export async function openStateStore(
+  context: EmbeddedContext,
+): Promise<StateStore & { readonly end: number }> {
   const { clock } = context;
   const { writer, queries, answer, close } = await openFile<StateRequest, StateReply, StateQueries>(
     context,
@@ -65,6 +67,7 @@ export async function openStateStore(context: EmbeddedContext): Promise<StateSto
       answer(() => {
         queries.counter.get();
       }),
+    end: Number(queries.counter.get()?.[0]),
     close: async () => {
       stopCheck();
       await close();
@@ -84,7 +87,7 @@ function makeQueries(connection: Connection) {
     rowsAfter: connection.query<StateRow>(
       `SELECT ${stateColumns} FROM records WHERE key > ? ORDER BY key LIMIT ?`,
     ),
-    counter: connection.query('SELECT value FROM counter'),
+    counter: connection.query<readonly [bigint]>('SELECT value FROM counter'),
   };
 }
 

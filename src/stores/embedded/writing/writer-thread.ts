@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import { makeEventWriter } from '../log/event-writer.js';
 import { type FileFailure, failureOf } from '../files/failures.js';
@@ -8,32 +8,44 @@ import { type HighWaterMark, openHighWaterMark } from '../files/high-water-mark.
 import { emptyLog, clearOpenFlag, setOpenFlag, openWriter } from '../files/prepare-file.js';
 import { makeReadModelWriter } from '../documents/read-model-writer.js';
 import { makeStateWriter } from './state-writer.js';
-import type { FromThread, ThreadData, ToThread } from './group-writer.js';
+import type { FileAndPort, FileToWrite, FromThread, ToThread } from './group-writer.js';
 
-/** The thread owns the only writing connection of a file. It opens the file, then answers one batch after another. */
-const port = parentPort as MessagePort;
-const { path, file, newLogId, stateEnd, pageCountMax, faults } = workerData as ThreadData;
+/**
+ * The thread owns the only writing connections of a data directory. A message opens a file. The thread then answers the batches
+ * of all files, one after another.
+ */
 const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
+/** The version that state.db has durably reached; 0 where the state is elsewhere. The log notes it. */
+let stateEnd = 0;
 
-try {
-  serve(formats[file]);
-} catch (error) {
-  const failure = openingFailure(error, formats[file]);
-  if (failure === null) throw error;
-  post({ kind: 'refused', failure });
-}
+(parentPort as MessagePort).on('message', ({ file, port }: FileAndPort) => {
+  const post = (message: FromThread<unknown>): void => port.postMessage(message);
+  try {
+    serve(file, port, post);
+    post({ kind: 'opened' });
+  } catch (error) {
+    const failure = openingFailure(error, formats[file.name]);
+    if (failure === null) throw error;
+    post({ kind: 'refused', failure });
+    port.close();
+  }
+});
 
-function serve(format: FileFormat): void {
+function serve(file: FileToWrite, port: MessagePort, post: (message: FromThread<unknown>) => void): void {
+  const { name, path, pageCountMax, faults } = file;
+  const format = formats[name];
   const connection = openWriter(path, format);
   if (pageCountMax !== undefined) connection.execute(`PRAGMA max_page_count = ${pageCountMax}`);
   let mark: HighWaterMark | null = null;
-  const deps = {
+  const run = runnerOf(file, {
     connection,
     format,
-    openMark: (end: number) => (mark = noted(openHighWaterMark(`${path}.mark`, format, end), end)),
-    intercept: makeIntercept(faults.filter((fault) => fault.file === file)),
-  };
-  const run = runnerOf();
+    openMark: (end) => {
+      const opened = openHighWaterMark(`${path}.mark`, format, end);
+      return (mark = name === 'state' ? noted(opened, end) : opened);
+    },
+    intercept: makeIntercept(faults.filter((fault) => fault.file === name)),
+  });
   let isNoted = setOpenFlag(connection, format);
   let [usable, closing] = [true, false];
   port.on('message', (message: ToThread<never>) => {
@@ -47,7 +59,6 @@ function serve(format: FileFormat): void {
     }
     if (closing) close();
   });
-  post({ kind: 'opened' });
 
   function nextPiece(): readonly never[] {
     const received = receiveMessageOnPort(port) as { message: ToThread<never> } | undefined;
@@ -63,34 +74,31 @@ function serve(format: FileFormat): void {
     mark?.close();
     port.close();
   }
+}
 
-  /** Tells the thread of the log how far state.db is: its mark rises when a commit is durable. */
-  function noted(opened: HighWaterMark, end: number): HighWaterMark {
-    if (file !== 'state') return opened;
-    Atomics.store(stateEnd, 0, BigInt(end));
-    return {
-      ...opened,
-      raise: (reached) => {
-        opened.raise(reached);
-        Atomics.store(stateEnd, 0, BigInt(reached));
-      },
-    };
-  }
+/** Lets the log know how far state.db is: the mark rises when a commit is durable. */
+function noted(opened: HighWaterMark, end: number): HighWaterMark {
+  stateEnd = end;
+  return {
+    ...opened,
+    raise: (reached) => {
+      opened.raise(reached);
+      stateEnd = reached;
+    },
+  };
+}
 
-  function runnerOf(): (
-    requests: readonly never[],
-    more: () => readonly never[],
-  ) => TransactionOutcome<unknown> {
-    switch (file) {
-      case 'events':
-        return makeTransactions(deps, (...made) =>
-          makeEventWriter(...made, newLogId, () => Number(Atomics.load(stateEnd, 0))),
-        );
-      case 'read-models':
-        return makeTransactions(deps, makeReadModelWriter);
-      case 'state':
-        return makeTransactions(deps, makeStateWriter);
-    }
+function runnerOf(
+  { name, newLogId }: FileToWrite,
+  deps: Parameters<typeof makeTransactions>[0],
+): (requests: readonly never[], more: () => readonly never[]) => TransactionOutcome<unknown> {
+  switch (name) {
+    case 'events':
+      return makeTransactions(deps, (...made) => makeEventWriter(...made, newLogId, () => stateEnd));
+    case 'read-models':
+      return makeTransactions(deps, makeReadModelWriter);
+    case 'state':
+      return makeTransactions(deps, makeStateWriter);
   }
 }
 
@@ -98,8 +106,4 @@ function openingFailure(error: unknown, format: FileFormat): FileFailure | null 
   if (error instanceof StoreUnavailable) return { kind: 'unavailable', message: error.message };
   if (error instanceof StoreDamaged) return { kind: 'damaged', message: error.message };
   return failureOf(error, format);
-}
-
-function post(message: FromThread<unknown>): void {
-  port.postMessage(message);
 }
