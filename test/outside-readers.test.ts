@@ -127,7 +127,10 @@ const readers: readonly Reader[] = [
   },
   {
     ...{ name: 'playlists', bytes: 65_536, isPaced: true },
-    read: async (text) => writePlaylist(await signPlaylist(Buffer.from(text), 'a/b.m3u8', sign), sign),
+    read: async (text) => {
+      const urls = { of: sign, elements: 4 };
+      return writePlaylist(await signPlaylist(Buffer.from(text), 'a/b.m3u8', urls), sign);
+    },
     inputs: [
       ...[
         '\n',

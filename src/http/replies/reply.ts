@@ -71,8 +71,8 @@ export type EncodedBody = { readonly br: Buffer; readonly gzip: Buffer };
 
 /** A body that was serialised earlier, with its entity tag. */
 export interface PreparedBody {
-  /** The UTF-8 bytes, encoded once and not for every request, or what makes them for a reply that sends them. */
-  readonly bytes: Buffer | (() => Buffer | Promise<Buffer>);
+  /** UTF-8 bytes that replies share, a text of this reply alone, or what makes the bytes for a reply that sends them. */
+  readonly bytes: Buffer | string | (() => Buffer | Promise<Buffer>);
   /** Returns the compressed forms, for clients that accept one; without it every client gets the plain bytes. */
   readonly encoded?: () => EncodedBody;
   readonly tag: string;

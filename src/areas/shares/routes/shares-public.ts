@@ -7,7 +7,6 @@ import type { AssetResource } from '../../../../projections/assets/assets/resour
 import { mediaLink, wrap, wrapped } from '../../../http/resources.js';
 import { ignoredQuery } from '../../../http/route-spec.js';
 import { type Route, json, ok, routesOf, typed } from '../../../http/route.js';
-import { contentTag } from '../../../http/replies/reply.js';
 import { framedBy, makeSharePage } from '../page/share-page.js';
 
 /** Makes the route of the page that opens shares (src/areas/shares/README.md#share-page). @param allowsHttp see `makeSharePage` */
@@ -162,15 +161,9 @@ export function makePublicShareRoutes(deps: ShareCommands): readonly Route[] {
       limit: { name: 'playlist', counts: 'all' },
       entityTag: true,
       handler: async ({ params: { token } }) => {
-        const { text, maxAgeSeconds } = await servePlaylist(token);
+        const { bytes, digest, maxAgeSeconds } = await servePlaylist(token);
         const cacheControl = `private, max-age=${maxAgeSeconds}` as const;
-        const prepared = {
-          bytes: Buffer.from(text),
-          tag: contentTag(text),
-          cacheControl,
-          isForAllOrigins: true,
-        };
-        return { status: 200, prepared };
+        return { status: 200, prepared: { bytes, tag: `"${digest}"`, cacheControl, isForAllOrigins: true } };
       },
     }),
   ];

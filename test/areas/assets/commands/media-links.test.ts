@@ -6,6 +6,7 @@ import {
   isShownSafely,
   isOfPlaylist,
   makeMediaLinks,
+  signMediaLinks,
   type LinkedAsset,
 } from '../../../../src/areas/assets/commands/media-links.js';
 import { bucketAddress } from '../../../../src/areas/storages/domain/bucket/bucket-address.js';
@@ -102,6 +103,36 @@ test('No link outlives its bound, not even in the last second', (t) => {
     t.is(Date.parse(signed) + life, Date.parse(link?.expires_at ?? ''), until);
   }
 });
+
+test.serial(
+  'Of links whose signatures take a quarter of a turn, the process makes four in a turn',
+  async (t) => {
+    // Given a storage that counts its signatures in each turn of the event loop
+    const { urls, ...opened } = storageWith();
+    const signedIn = [0];
+    const mediaUrl: typeof urls.mediaUrl = (request) => {
+      signedIn.push((signedIn.pop() ?? 0) + 1);
+      return urls.mediaUrl(request);
+    };
+    const storage = { ...opened, urls: { ...urls, mediaUrl, mediaUrlElements: 250 } };
+    let counting = true;
+    const countTurns = (): void => {
+      signedIn.push(0);
+      if (counting) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    // When the links of eight assets with two files each are signed
+    const given = { storage, asset, disposition: 'inline', now, until: null } as const;
+    const links = await Promise.all(Array.from({ length: 8 }, () => signMediaLinks(given)));
+    counting = false;
+    // Then no turn makes more
+    t.is(links.flat().length, 16);
+    t.deepEqual(
+      signedIn.filter((count) => count > 0),
+      [4, 4, 4, 4],
+    );
+  },
+);
 
 test('Links use the domain of the storage as its delivery mode says', (t) => {
   const through = (delivery: DeliveryMode) =>

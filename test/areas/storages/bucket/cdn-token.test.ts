@@ -1,10 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
 import {
   checkCdnTokenKeys,
   cdnTokenScheme,
   isRsaPrivateKey,
 } from '../../../../src/areas/storages/domain/delivery/delivery.js';
-import { cdnTokenUrl, type CdnToken } from '../../../../src/areas/storages/bucket/signing/cdn-token.js';
+import { type CdnToken, makeCdnTokenUrl } from '../../../../src/areas/storages/bucket/signing/cdn-token.js';
 import { askCdn } from '../../../support/cdn/verify-cdn-token.js';
 import { rsaKeys } from '../../../support/fakes/rsa-keys.js';
 import { bucketUrls } from '../../../support/given/bucket-urls.js';
@@ -63,7 +64,7 @@ const documented: readonly [
 test('Tokens are those of the providers’ documented examples', (t) => {
   for (const [scheme, secret, path, endsAt, expected] of documented) {
     const place = { origin: 'https://cdn.example.com', path, endsAt };
-    t.is(cdnTokenUrl(tokenOf(scheme, 0, secret), place), `https://cdn.example.com${expected}`, scheme);
+    t.is(makeCdnTokenUrl(tokenOf(scheme, 0, secret))(place), `https://cdn.example.com${expected}`, scheme);
   }
 });
 
@@ -96,6 +97,7 @@ test('A media URL with a token is served until its end, for its path and with it
     const request = { key: 'fotos/Rhein im März (1).jpg', signedAt, expiresInSeconds: 1_200 };
     const url = urls.mediaUrl({ ...request, query: { 'response-content-type': 'image/jpeg' } });
     t.is(urls.mediaUrl(request), url);
+    t.is(urls.mediaUrlElements, scheme.startsWith('cloudfront') ? 250 : 4, scheme);
     const settings = { scheme, key, publicKey, validSeconds };
     const end = signedAt.getTime() + 1_200_000;
     const path = '/fotos/Rhein%20im%20M%C3%A4rz%20%281%29.jpg';
@@ -119,4 +121,6 @@ test('Keys of a token have the names and forms of their scheme', (t) => {
   t.true(isRsaPrivateKey(privateKey));
   t.false(isRsaPrivateKey(publicKey));
   t.false(isRsaPrivateKey('no key'));
+  const longer = generateKeyPairSync('rsa', { modulusLength: 3_072 }).privateKey;
+  t.false(isRsaPrivateKey(longer.export({ type: 'pkcs8', format: 'pem' }) as string));
 });

@@ -10,30 +10,26 @@ import { wholeKey } from '../../../storages/domain/bucket/bucket.js';
 import type { ReadAnswer } from '../../../storages/bucket/objects/head-object.js';
 import type { PlaylistGrant } from '../../../../keys/codes/mac-tokens.js';
 import type { ShareDeps } from '../../deps.js';
-import { makeKeptPlaylists, signPlaylist, writePlaylist } from './kept-playlists.js';
+import { makeKeptPlaylists, type PlaylistBody, signPlaylist, writePlaylist } from './kept-playlists.js';
 import type { Visits } from '../visiting/visits.js';
 import type { OpenedStorage } from '../../../storages/commands/open-storage.js';
 import { makeOpenAssetStorage } from '../../../assets/commands/add-asset.js';
 import { isOfPlaylist, lifeOf, makePlaylistUrl } from '../../../assets/commands/media-links.js';
 
-interface ServedPlaylist {
-  readonly text: string;
+interface ServedPlaylist extends PlaylistBody {
   /** Seconds for which a player may keep it: it ends before its URLs. */
   readonly maxAgeSeconds: number;
 }
 
-/** Playlists that a process signs at once: each takes some megabytes. */
-const atOnce = 8;
-/** Reads from the bucket of one storage at once. A slow bucket holds up no other. */
-const readsAtOnce = 16;
+/** Playlists that a process signs at once, because each takes some megabytes, and those of one payer. */
+const [atOnce, ofPayerAtOnce] = [8, 2];
 const maxAgeSeconds = 300;
 
 /**
  * Reads a playlist from the bucket and signs the URLs in it (src/areas/assets/README.md#playlists). A visitor gets it while the share is
  * open. No URL outlives the end of the share.
  * @throws CommandRejected share_not_found for a token that opens nothing, asset_not_found, asset_storage_unusable,
- * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 16 playlists of the storage or of the asset are
- * read
+ * playlist_not_served, bucket_refused, bucket_unavailable; Overloaded while 40 requests wait for playlists of the payer
  */
 export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAssets'>) {
   const { clock, handler, readObject, playlistTokens, findSharedAssets } = deps;
@@ -41,7 +37,7 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
   const openAssetStorage = makeOpenAssetStorage(deps);
   const kept = makeKeptPlaylists(clock);
   const places = makeSemaphore(atOnce);
-  const reads = makeKeyedSemaphore({ permits: readsAtOnce, waitingMax: 0 });
+  const placesOfPayers = makeKeyedSemaphore({ permits: ofPayerAtOnce, waitingMax: Infinity });
   return async (token: string): Promise<ServedPlaylist> => {
     const now = clock.now();
     const grant = playlistTokens.verify(token, now);
@@ -51,6 +47,7 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
     if (root === undefined || !isOfPlaylist(grant.objectKey, root.object_key)) return assetNotFound();
     const opened = await openAssetStorage(asset);
     const { signedAt, endsAt } = lifeOf(now, until);
+    const payer = (await opened.urls.account?.()) ?? asset.storage_id;
     const urlOf = (objectKey: string): string =>
       opened.urls.mediaUrl({
         key: wholeKey(opened.storage.configuration.base_path, objectKey),
@@ -59,22 +56,24 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
         expiresInSeconds: (endsAt.getTime() - signedAt.getTime()) / 1_000,
       });
     // The URL of the playlist's own object is equal exactly as long as those in it are.
-    const place = { assetId: grant.assetId, same: urlOf(grant.objectKey) };
+    const place = { payer, same: `${grant.assetId} ${urlOf(grant.objectKey)}` };
     const playlist = await kept.get(place, async () => {
-      const bytes = await read(opened, asset.storage_id, grant);
-      return places.run(() => signPlaylist(bytes, grant.objectKey, urlOf));
+      const bytes = await read(opened, grant);
+      const urls = { of: urlOf, elements: opened.urls.mediaUrlElements };
+      const sign = () => places.run(() => signPlaylist(bytes, grant.objectKey, urls));
+      return placesOfPayers.run(payer, sign);
     });
-    const text = await writePlaylist(playlist, (objectKey) => playlistUrl({ ...grant, objectKey }));
+    const body = await writePlaylist(playlist, (objectKey) => playlistUrl({ ...grant, objectKey }));
     const leftSeconds = Math.floor((endsAt.getTime() - now.getTime()) / 1_000) - 60;
     const wanted = playlist.isEnded ? maxAgeSeconds : 1;
-    return { text, maxAgeSeconds: Math.max(0, Math.min(wanted, leftSeconds)) };
+    return { ...body, maxAgeSeconds: Math.max(0, Math.min(wanted, leftSeconds)) };
   };
 
-  /** Returns the asset, and the end of the share. */
-  async function findGranted({ assetId, share }: PlaylistGrant, now: Date) {
+  /** Returns the asset, and the end of what shows it: of the share, or of a member's URL, since who leaves keeps the URL. */
+  async function findGranted({ assetId, share, endsAt }: PlaylistGrant, now: Date) {
     if (share === null) {
       const { state } = await handler.load(assetAggregate, assetId);
-      return state.status === 'existing' ? { asset: state, until: null } : assetNotFound();
+      return state.status === 'existing' ? { asset: state, until: endsAt } : assetNotFound();
     }
     const { state } = await handler.load(shareAggregate, share.shareId);
     const stands =
@@ -88,11 +87,9 @@ export function makeServePlaylist(deps: ShareDeps & Pick<Visits, 'findSharedAsse
     return { asset: found.asset, until: state.expires_at === null ? null : new Date(state.expires_at) };
   }
 
-  function read({ storage, urls }: OpenedStorage, storageId: string, { objectKey }: PlaylistGrant) {
+  async function read({ storage, urls }: OpenedStorage, { objectKey }: PlaylistGrant): Promise<Buffer> {
     const key = wholeKey(storage.configuration.base_path, objectKey);
-    return reads.run(storageId, async () =>
-      bodyOf(await readObject({ urls, key, bytesMax: playlistBytesMax })),
-    );
+    return bodyOf(await readObject({ urls, key, bytesMax: playlistBytesMax }));
   }
 }
 

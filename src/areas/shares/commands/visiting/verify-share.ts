@@ -6,7 +6,7 @@ import { rejectShare, shareNotFound, type ShareRejection } from '../../domain/sh
 import { isProtected, type OpenShare, shareAggregate, untilEnd } from '../../domain/share/share.js';
 import { erased } from '../../../../keys/sealing/sealer.js';
 import type { AssetResource } from '../../../../../projections/assets/assets/resource.js';
-import { type MediaLink, makeMediaLinks, makePlaylistUrl } from '../../../assets/commands/media-links.js';
+import { type MediaLink, makePlaylistUrl, signMediaLinks } from '../../../assets/commands/media-links.js';
 import type { Accesses, VisitedShare, Visits, SessionShare } from './visits.js';
 import { isRejection } from '../../../shared/rejections.js';
 import type { TryingClient } from '../../../../security/guessing/guard.js';
@@ -68,20 +68,21 @@ export function makeSharedMedia(
     const storages = new Map<string, OpenedStorage | null>(opened);
     const until = expires_at === null ? null : new Date(expires_at);
     const disposition = share.allow_download ? 'attachment' : 'inline';
-    return served.flatMap(({ assetId, asset }) => {
+    const signed: SignedAsset[] = [];
+    for (const { assetId, asset } of served) {
       const storage = storages.get(asset.storage_id) ?? null;
-      if (storage === null || storage.storage.status === 'disabled') return [];
+      if (storage === null || storage.storage.status === 'disabled') continue;
       const playlists = { assetId, share: { shareId, passwordGeneration }, urlOf };
       const given = { storage, asset, now, until, playlists };
-      const links = makeMediaLinks({ ...given, disposition });
+      const links = await signMediaLinks({ ...given, disposition });
       // A URL that the bucket does not check does not fix the type, so a page must not frame it.
       const { delivery, configuration } = storage.storage;
       const fixesType = configuration.cdn_domain === '' || !['public', 'token'].includes(delivery);
-      if (!fixesType || !links.some(({ media_type }) => isFramedDocument(media_type)))
-        return [{ assetId, media: links }];
-      const shown = makeMediaLinks({ ...given, disposition: 'inline' });
-      return [{ assetId, media: addDocumentLinks(links, shown) }];
-    });
+      const isFramed = fixesType && links.some(({ media_type }) => isFramedDocument(media_type));
+      const shown = isFramed ? await signMediaLinks({ ...given, disposition: 'inline' }) : [];
+      signed.push({ assetId, media: isFramed ? addDocumentLinks(links, shown) : links });
+    }
+    return signed;
   }
 
   async function count(

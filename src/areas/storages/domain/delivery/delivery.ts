@@ -80,7 +80,7 @@ export function checkCdnTokenKeys(
   if (pem !== undefined && (pem.length > privateKeyMax || !isRsaPrivateKey(pem))) {
     invalid(
       'token.keys.private_key',
-      'must be an RSA private key of 2,048 to 4,096 bits in PEM, without a passphrase',
+      'must be an RSA private key of 2,048 bits in PEM, without a passphrase',
     );
   }
   return given;
@@ -90,12 +90,14 @@ export function cdnTokenKeyNames(scheme: CdnTokenScheme): readonly string[] {
   return scheme.startsWith('cloudfront') ? ['key_pair_id', 'private_key'] : ['key'];
 }
 
-/** Returns whether the text is an RSA private key in PEM of 2,048 to 4,096 bits, without a passphrase. */
+/**
+ * Returns whether the text is an RSA private key in PEM of 2,048 bits, without a passphrase. CloudFront takes no other size:
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-trusted-signers.html
+ */
 export function isRsaPrivateKey(pem: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-    return asymmetricKeyType === 'rsa' && bits >= 2_048 && bits <= 4_096;
+    return asymmetricKeyType === 'rsa' && asymmetricKeyDetails?.modulusLength === 2_048;
   } catch {
     // The message would quote the text.
     return false;
