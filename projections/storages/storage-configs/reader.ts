@@ -73,9 +73,9 @@ export function makeStorageReader({ views }: { readonly views: Views }) {
       const documents = await storages.find({ where: inProject(projectId), ...page });
       return documents.map(({ id }) => id);
     },
-    /** Lists the ids of at most `limit` storages of all projects whose bucket has the name. */
-    withBucket: (bucket: string, limit: number) =>
-      storages.ids({ where: { field: 'bucket', equals: bucket }, limit }),
+    /** Lists the ids of storages of all projects whose bucket has the name. */
+    withBucket: (bucket: string, page: Page) =>
+      storages.ids({ where: { field: 'bucket', equals: bucket }, ...page }),
   };
 
   async function defaultStorageId(projectId: string): Promise<string | null> {

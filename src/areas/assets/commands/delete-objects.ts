@@ -5,6 +5,7 @@ import { storageAggregate } from '../../storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../storages/bucket/objects/call-bucket.js';
 import type { AssetDeps } from '../deps.js';
 import type { ObjectKeys, ObjectPlace } from './object-keys.js';
+import { everyId } from '../../shared/deps.js';
 import { accountOfStorage, type OpenedStorage } from '../../storages/commands/open-storage.js';
 import { assetAggregate } from '../domain/asset/asset.js';
 import { type Position, streamIdOf } from '../../../event-sourcing/ports/domain-event.js';
@@ -16,9 +17,6 @@ import { on } from '../../../event-sourcing/effects/reaction.js';
  * @throws the errors of `OpenStorage.serving`, Overloaded, StoreUnavailable; the signal's reason
  */
 type DeleteObjects = ReturnType<typeof makeDeleteObjects>;
-
-/** Storages with a bucket of this name. Where there are more, the service does not know them all, and deletes nothing. */
-const storagesMax = 100;
 
 /** A storage that leads to a bucket, as far as the name of the bucket says it. */
 type Binding = { readonly storageId: string; readonly basePath: string };
@@ -32,8 +30,7 @@ export function makeDeleteObjects(deps: AssetDeps & { readonly objectKeys: Pick<
       const cause = obstacle ?? 'storage_deleted';
       return { left: pending.object_keys.map((key) => undeleted(key, cause, null)), kept: [] };
     }
-    const bindings = await bindingsOf(pending);
-    if (bindings === null) return { left: [], kept: pending.object_keys };
+    const bindings = await bindingsOf(pending, signal);
     const answers = await Promise.all(
       pending.object_keys.map(async (key) => ({ key, answer: await deleteOne(key, opened, bindings) })),
     );
@@ -63,19 +60,23 @@ export function makeDeleteObjects(deps: AssetDeps & { readonly objectKeys: Pick<
   };
 
   /**
-   * Returns the other storages whose bucket has the same name; null where there are too many. Two names of one bucket
-   * cannot be told apart from two buckets, for example behind a domain, so the name alone decides.
+   * Returns the other storages whose bucket has the same name, and whose folder can hold one of the objects. Two names of one
+   * bucket cannot be told apart from two buckets, for example behind a domain, so the name alone decides.
    */
-  async function bindingsOf({ bucket, storage_id }: PendingDeletion): Promise<readonly Binding[] | null> {
-    const ids = await storages.withBucket(bucket, storagesMax + 1);
-    if (ids.length > storagesMax) return null;
+  async function bindingsOf(
+    { bucket, base_path, storage_id, object_keys }: PendingDeletion,
+    signal: AbortSignal,
+  ): Promise<readonly Binding[]> {
+    const keys = object_keys.map((key) => wholeKey(base_path, key));
     const bindings: Binding[] = [];
-    for (const storageId of ids) {
+    for await (const storageId of everyId((page) => storages.withBucket(bucket, page))) {
+      signal.throwIfAborted();
       if (storageId === storage_id) continue;
       const { state } = await handler.load(storageAggregate, storageId);
       if (state.status === 'absent' || state.status === 'deleted') continue;
       if (state.configuration.bucket !== bucket) continue;
-      bindings.push({ storageId, basePath: state.configuration.base_path });
+      const binding = { storageId, basePath: state.configuration.base_path };
+      if (keys.some((key) => placeIn(binding, key).length > 0)) bindings.push(binding);
     }
     return bindings;
   }

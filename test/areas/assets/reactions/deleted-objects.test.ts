@@ -3,10 +3,13 @@ import { assetAggregate } from '../../../../src/areas/assets/domain/asset/asset.
 import { abandonedAt } from '../../../../src/areas/assets/domain/asset/multipart.js';
 import { makeDeleteAssetObjects } from '../../../../src/areas/assets/commands/delete-objects.js';
 import type { AnyReaction } from '../../../../src/event-sourcing/effects/reaction.js';
+import { storageAggregate } from '../../../../src/areas/storages/domain/storage/storage.js';
 import type { DeleteAnswer } from '../../../../src/areas/storages/bucket/objects/call-bucket.js';
 import { givenCommands } from '../../../support/given/given-commands.js';
 import { givenAsset, nextContext, sharedFile } from '../../../support/given/given-share.js';
 import { userId } from '../../../support/examples/ids.js';
+import { storageCreated } from '../../../support/examples/storage.js';
+import { appendEvents } from '../../../support/given/append-events.js';
 import { givenStores } from '../../../support/given/given-stores.js';
 import { accountsOf, serveReaction } from '../../../support/given/serve-reaction.js';
 
@@ -58,6 +61,15 @@ async function given() {
         credentials: { access_key: 'AKIAEXAMPLE', secret_key: 'not-a-real-secret' },
       } as const;
       return (await commands.createStorage(input, context())).resource.id;
+    },
+    /** Binds folders of the bucket to storages, which a list by id shows first. */
+    bindFolders: async (count: number) => {
+      for (let at = 0; at < count; at += 1) {
+        const id = `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+        const data = { ...storageCreated.data, bucket: 'rushes', base_path: `tenant-${at}` };
+        const target = { aggregate: storageAggregate, id };
+        await appendEvents(handler, target, [{ type: 'StorageCreated', data }], clock.now());
+      }
     },
     undeleted: () => commands.assets.undeletedIn(storageId, { limit: 10 }),
     multipart: async (step: 'start' | 'end') => {
@@ -143,6 +155,21 @@ test('An object that an asset of another storage with the bucket has stays, and 
     { object_key: own, cause: 'object_in_use', provider_code: null },
   ]);
   await t.notThrowsAsync(add(thumbnail.slice('2026/'.length), folder));
+});
+
+test('Storages of other folders of the bucket keep no object, and the last storage of many keeps its own', async (t) => {
+  // Given more storages than a page of their list has
+  const { remove, serve, bucket, bindFolders, bind, add, undeleted } = await given();
+  await bindFolders(201);
+  await add(own.slice('2026/'.length), await bind('rushes', '2026'));
+  // When
+  await remove();
+  await serve();
+  // Then
+  t.deepEqual(bucket.asked, [thumbnail]);
+  t.deepEqual((await undeleted())[0]?.objects, [
+    { object_key: own, cause: 'object_in_use', provider_code: null },
+  ]);
 });
 
 test('Without an answer of the bucket, another storage gets the object only a minute later', async (t) => {
