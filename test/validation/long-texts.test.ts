@@ -44,5 +44,5 @@ test('Texts of the longest kind that fits are read', (t) => {
   t.is(checkCdnDomain('BÜCHER.example.com'), 'xn--bcher-kva.example.com');
   // Four code points that are one character
   t.notThrows(() => checkSharePassword('\u03b1\u0313\u0300\u0345'.repeat(128)));
-  t.is(checkTriedPassword(`word${' '.repeat(508)}`), 'word'.padEnd(512));
+  t.is(checkTriedPassword(`word${' '.repeat(508)}`), 'word');
 });

@@ -63,9 +63,7 @@ export function makeTrySharePassword(deps: ShareDeps) {
      * hash waits behind those of all clients. @throws TooManyAttempts
      */
     matchesNone: async (password: string) => {
-      await refuseWhenFull(async () => {
-        for (const form of formsOf(password)) await sharePasswords.verifyNone(form, null);
-      });
+      await refuseWhenFull(() => sharePasswords.verifyNone(password, null));
     },
   };
 
@@ -76,13 +74,10 @@ export function makeTrySharePassword(deps: ShareDeps) {
   ): Promise<true | null> {
     const scope = { kind: 'share', projectId: share.project_id, shareId } as const;
     const stored = await sealer.open(scope, 'password_hash', share.password_hash);
-    for (const form of formsOf(password)) {
-      const { matches } = await (stored === erased
-        ? sharePasswords.verifyNone(form, by)
-        : sharePasswords.verify(form, stored, by));
-      if (matches) return true;
-    }
-    return null;
+    const { matches } = await (stored === erased
+      ? sharePasswords.verifyNone(password, by)
+      : sharePasswords.verify(password, stored, by));
+    return matches ? true : null;
   }
 
   /** Records after the reply that clients guess at the share. */
@@ -98,10 +93,4 @@ export function makeTrySharePassword(deps: ShareDeps) {
       await handler.handle(shareAggregate.at(shareId), command, context);
     });
   }
-}
-
-/** People paste blanks with a password, so the form without them counts too. Both are one attempt. */
-function formsOf(password: string): readonly string[] {
-  const trimmed = password.trim();
-  return trimmed === '' || trimmed === password ? [password] : [password, trimmed];
 }

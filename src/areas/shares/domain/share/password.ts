@@ -7,17 +7,19 @@ const sharePasswordMax = 128;
 /** No longer text is read. The normal form of a text of many marks takes the square of its length. */
 const sharePasswordUnitsMax = 512;
 
-/** Checks a new password of a share. @throws CommandRejected invalid_request */
-export function checkSharePassword(password: string, field = 'password'): string {
+/** Checks a new password of a share and trims it: people paste blanks with it. @throws CommandRejected invalid_request */
+export function checkSharePassword(given: string, field = 'password'): string {
+  const password = given.trim();
   checkLength(password, sharePasswordMin, field);
   // A lone surrogate has no UTF-8 form, so different passwords would have the same hash.
   if (/\p{Surrogate}/u.test(password)) invalid(field, 'must be well-formed text');
   return password;
 }
 
-/** Checks the length of a password that a visitor tries, without the blanks around it. @throws CommandRejected invalid_request */
-export function checkTriedPassword(password: string): string {
-  checkLength(lengthOf(password) > sharePasswordMax ? password.trim() : password, 1, '');
+/** Checks the length of a password that a visitor tries, and trims it as the new one was. @throws CommandRejected invalid_request */
+export function checkTriedPassword(given: string): string {
+  const password = given.trim();
+  checkLength(password, 1, '');
   return password;
 }
 
