@@ -57,7 +57,7 @@ function checkAddress(url, address, key) {
 async function s3({ endpoint, bucket, region, keys, method, key, query, headers, expiresInSeconds }) {
   const client = new S3Client({
     region,
-    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret, sessionToken: keys.sessionToken },
+    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret },
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint === ''
@@ -86,7 +86,6 @@ async function oss({ endpoint, bucket, region, keys, method, key, query, headers
   const client = new OSS({
     accessKeyId: keys.id,
     accessKeySecret: keys.secret,
-    ...(keys.sessionToken === undefined ? {} : { stsToken: keys.sessionToken }),
     bucket,
     region: `oss-${region}`,
     ...(endpoint === '' ? {} : { endpoint, cname: isOwnDomain(endpoint) }),
@@ -122,10 +121,7 @@ async function cos({ endpoint, bucket, region, keys, method, key, query, headers
     SecretKey: keys.secret,
     Method: method.toLowerCase(),
     Pathname: `/${key}`,
-    Query: {
-      ...query,
-      ...(keys.sessionToken === undefined ? {} : { 'x-cos-security-token': keys.sessionToken }),
-    },
+    Query: query,
     Headers: { ...headers, host },
     KeyTime: `${start};${start + 60 + expiresInSeconds}`,
   });
@@ -159,7 +155,7 @@ async function authorizeS3({ endpoint, bucket, region, keys, method, key, query,
   const encoded = path.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   const signer = new SignatureV4({
     ...{ service: 's3', region, sha256: Sha256, uriEscapePath: false, applyChecksum: false },
-    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret, sessionToken: keys.sessionToken },
+    credentials: { accessKeyId: keys.id, secretAccessKey: keys.secret },
   });
   const own = { ...headers, host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
   const request = new HttpRequest({ protocol, path: encoded, method, query, headers: own });
@@ -168,10 +164,7 @@ async function authorizeS3({ endpoint, bucket, region, keys, method, key, query,
 
 function authorizeOss({ bucket, region, keys, method, key, query, headers, endpoint }) {
   const { host } = bucketAddress({ provider: 'oss', endpoint, bucket, region });
-  const own = {
-    ...{ ...headers, host, 'x-oss-content-sha256': 'UNSIGNED-PAYLOAD', 'x-oss-date': time },
-    ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
-  };
+  const own = { ...headers, host, 'x-oss-content-sha256': 'UNSIGNED-PAYLOAD', 'x-oss-date': time };
   const request = { headers: own, queries: query };
   return ossSigning.authorizationV4(keys.id, keys.secret, region, method, request, bucket, key, ['host']);
 }
@@ -179,10 +172,9 @@ function authorizeOss({ bucket, region, keys, method, key, query, headers, endpo
 function authorizeCos({ endpoint, bucket, region, keys, method, key, query, headers }) {
   const { host } = bucketAddress({ provider: 'cos', endpoint, bucket, region });
   const start = Math.floor(signedAt.getTime() / 1000);
-  const token = keys.sessionToken === undefined ? {} : { 'x-cos-security-token': keys.sessionToken };
   return COS.getAuthorization({
     ...{ SecretId: keys.id, SecretKey: keys.secret, Method: method.toLowerCase(), Pathname: `/${key}` },
-    ...{ Query: query, Headers: { ...headers, ...token, host } },
+    ...{ Query: query, Headers: { ...headers, host } },
     KeyTime: `${start - 60};${start + 900}`,
   });
 }

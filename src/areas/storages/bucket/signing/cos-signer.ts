@@ -27,24 +27,23 @@ export function makeCosSigner(address: SignerAddress, keys: StorageKeys): Storag
   return {
     presign: ({ method, key, query = {}, headers = {}, signedAt, expiresInSeconds }) => {
       checkLife(expiresInSeconds);
-      const given =
-        keys.sessionToken === undefined ? query : { ...query, 'x-cos-security-token': keys.sessionToken };
-      const signature = signatureOf({ method, key, query: given, headers, signedAt, expiresInSeconds });
-      const parameters = [...Object.entries(given), ...signature]
+      const signature = signatureOf({ method, key, query, headers, signedAt, expiresInSeconds });
+      const parameters = [...Object.entries(query), ...signature]
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
       return urlOf(address, encodeObjectKey(key), parameters);
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
-      const own =
-        keys.sessionToken === undefined ? headers : { ...headers, 'x-cos-security-token': keys.sessionToken };
       const expiresInSeconds = headerLifeSeconds;
-      const signature = signatureOf({ method, key, query, headers: own, signedAt, expiresInSeconds });
+      const signature = signatureOf({ method, key, query, headers, signedAt, expiresInSeconds });
       const authorization = signature.map(([name, value]) => `${name}=${value}`).join('&');
       const parameters = Object.entries(query)
         .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
         .join('&');
-      return { url: urlOf(address, encodeObjectKey(key), parameters), headers: { ...own, authorization } };
+      return {
+        url: urlOf(address, encodeObjectKey(key), parameters),
+        headers: { ...headers, authorization },
+      };
     },
   };
 

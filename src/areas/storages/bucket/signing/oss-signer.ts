@@ -44,12 +44,7 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const time = basicTime(signedAt);
-      const own = {
-        'x-oss-content-sha256': unsignedPayload,
-        'x-oss-date': time,
-        ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
-        ...headers,
-      };
+      const own = { 'x-oss-content-sha256': unsignedPayload, 'x-oss-date': time, ...headers };
       const additional = additionalNames(own);
       const parameters = joined(encoded(query));
       const path = encodeObjectKey(key);
@@ -69,7 +64,6 @@ export function makeOssSigner(address: SignerAddress, keys: StorageKeys): Storag
       'x-oss-date': time,
       'x-oss-expires': String(expiresInSeconds),
       'x-oss-signature-version': algorithm,
-      ...(keys.sessionToken === undefined ? {} : { 'x-oss-security-token': keys.sessionToken }),
     });
     known = { atMs, expiresInSeconds, time, parameters };
     return known;

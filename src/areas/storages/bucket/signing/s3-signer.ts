@@ -33,7 +33,6 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
         ['X-Amz-Date', time],
         ['X-Amz-Expires', String(expiresInSeconds)],
         ['X-Amz-SignedHeaders', namesOf(signed)],
-        ...(keys.sessionToken === undefined ? [] : ([['X-Amz-Security-Token', keys.sessionToken]] as const)),
         ...Object.entries(query),
       ]);
       const path = encodeObjectKey(key);
@@ -42,12 +41,7 @@ export function makeS3Signer(address: SignerAddress, keys: StorageKeys): Storage
     },
     sign: ({ method, key, query = {}, headers = {}, signedAt }) => {
       const time = basicTime(signedAt);
-      const own = {
-        'x-amz-content-sha256': unsignedPayload,
-        'x-amz-date': time,
-        ...(keys.sessionToken === undefined ? {} : { 'x-amz-security-token': keys.sessionToken }),
-        ...headers,
-      };
+      const own = { 'x-amz-content-sha256': unsignedPayload, 'x-amz-date': time, ...headers };
       const signed = sortedHeaders({ host, ...own });
       const parameters = canonicalQuery(Object.entries(query));
       const path = encodeObjectKey(key);

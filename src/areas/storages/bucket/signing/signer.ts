@@ -71,8 +71,6 @@ export interface StorageKeys {
   /** The public half: the access key, or the secret_id of COS. */
   readonly id: string;
   readonly secret: string;
-  /** The token of temporary credentials. */
-  readonly sessionToken?: string;
 }
 
 export type StorageMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
