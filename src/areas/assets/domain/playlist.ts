@@ -3,7 +3,7 @@ import { decodeUri, isPrintable } from '../../../validation/text.js';
 import { rejectAsset } from './asset/rejections.js';
 
 /*
- * The tags of playlists that the service passes on, with their attributes (RFC 8216, section 4.3; RFC 8216bis, section 4.4).
+ * The tags of playlists that the service passes on (RFC 8216, section 4.3), with their attributes (also RFC 8216bis, section 4.4).
  * Every other tag and attribute is left out: a player ignores what is absent, and may fetch what an unknown one names.
  */
 
@@ -44,17 +44,14 @@ const knownTags: ReadonlyMap<string, KnownTag> = new Map([
   ['EXT-X-KEY', key],
   ['EXT-X-MAP', tag('URI BYTERANGE', { refers: 'object' })],
   ['EXT-X-PROGRAM-DATE-TIME', plain],
+  // Of RFC 8216bis. Without it, a player loads a segment that does not exist, and may stop there.
   ['EXT-X-GAP', plain],
-  ['EXT-X-BITRATE', plain],
-  ['EXT-X-PART', tag('URI DURATION INDEPENDENT BYTERANGE GAP', { refers: 'object' })],
   [
     'EXT-X-DATERANGE',
     tag(
       'ID CLASS START-DATE CUE END-DATE DURATION PLANNED-DURATION SCTE35-CMD SCTE35-OUT SCTE35-IN END-ON-NEXT',
     ),
   ],
-  ['EXT-X-SKIP', tag('SKIPPED-SEGMENTS RECENTLY-REMOVED-DATERANGES')],
-  ['EXT-X-PRELOAD-HINT', tag('TYPE URI BYTERANGE-START BYTERANGE-LENGTH', { refers: 'object' })],
   // A media playlist.
   ['EXT-X-TARGETDURATION', plain],
   ['EXT-X-MEDIA-SEQUENCE', plain],
@@ -62,8 +59,6 @@ const knownTags: ReadonlyMap<string, KnownTag> = new Map([
   ['EXT-X-ENDLIST', tag(null, { isEnding: true })],
   ['EXT-X-PLAYLIST-TYPE', plain],
   ['EXT-X-I-FRAMES-ONLY', plain],
-  ['EXT-X-PART-INF', tag('PART-TARGET')],
-  ['EXT-X-ALLOW-CACHE', plain],
   // A master playlist.
   [
     'EXT-X-MEDIA',

@@ -174,6 +174,27 @@ test('Tags and attributes that the service does not know are left out', (t) => {
   );
 });
 
+test('A playlist with low latency is served by its whole segments, and a gap stays a gap', (t) => {
+  const lines = [
+    '#EXT-X-PART-INF:PART-TARGET=1',
+    '#EXT-X-SKIP:SKIPPED-SEGMENTS=3',
+    '#EXT-X-ALLOW-CACHE:NO',
+    '#EXT-X-BITRATE:800',
+    '#EXT-X-PART:DURATION=1,URI="1.0.m4s"',
+    '#EXTINF:2,',
+    '1.m4s',
+    '#EXT-X-GAP',
+    '#EXTINF:2,',
+    '2.m4s',
+    '#EXT-X-PART:DURATION=1,URI="https://evil.example.org/3.0.m4s"',
+    '#EXT-X-PRELOAD-HINT:TYPE=PART,URI="3.1.m4s"',
+  ];
+  t.is(
+    read(['#EXTM3U', ...lines]),
+    '#EXTM3U\n#EXTINF:2,\n<object:film/720/1.m4s>\n#EXT-X-GAP\n#EXTINF:2,\n<object:film/720/2.m4s>\n',
+  );
+});
+
 test('Blanks around lines do not count', (t) => {
   t.is(
     read(['#EXTM3U', '  ', '\t#EXTINF:4, a title  ', '  a b.ts ', '']),
