@@ -85,8 +85,6 @@ export function makeAddAsset(
   const { handler, assets, capacity, objectKeys } = deps;
   return async ({ project, by, storageId, ...facts }: AddAssetInput, context: CommandContext) => {
     const { id: projectId } = project;
-    // Facts that no storage accepts are rejected before the storage is read.
-    checkNewAsset(facts);
     const { storage_id, storage } = await findStorage(project, storageId);
     const { provider, base_path: basePath } = storage.configuration;
     const assetId = derivedId(context, 'asset');
