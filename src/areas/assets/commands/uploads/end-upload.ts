@@ -99,7 +99,7 @@ export function makeCompleteUpload(
     for (let after = 0; after < count; after += listedMax) {
       const listed = await multipart.listParts({ ...targetOf(opened, open), after, limit: listedMax });
       if ('failure' in listed) return listed.failure === 'missing' ? null : rejectFailure(listed.failure);
-      all.push(...listed.filter(({ part_number: number }) => number <= after + listedMax));
+      all.push(...listed);
     }
     return all;
   }
