@@ -32,13 +32,15 @@ interface ImportInput {
 }
 
 /** Why an object is no new asset. */
-type SkipReason =
-  | 'already_an_asset'
-  | 'being_deleted'
-  | 'not_a_file'
-  | 'key_not_possible'
-  | 'key_unconfirmed'
-  | 'name_not_possible';
+export const skipReasons = [
+  'already_an_asset',
+  'being_deleted',
+  'not_a_file',
+  'key_not_possible',
+  'key_unconfirmed',
+  'name_not_possible',
+] as const;
+type SkipReason = (typeof skipReasons)[number];
 
 type SkippedObject = { readonly object_key: string; readonly reason: SkipReason };
 

@@ -2,7 +2,7 @@ import { namedObject } from '../../../validation/fields.js';
 import { z } from 'zod';
 import { assetResource } from '../../../../projections/assets/assets/resource.js';
 import type { AssetCommands } from '../commands/index.js';
-import type { ImportCursor } from '../commands/import-assets.js';
+import { type ImportCursor, skipReasons } from '../commands/import-assets.js';
 import { type Route, json, ok, routesOf } from '../../../http/route.js';
 import { assetsPath } from './assets.js';
 import { projectParams } from '../../projects/routes/projects.js';
@@ -67,14 +67,7 @@ const importedAssets = namedObject('ImportedAssets', {
     z.strictObject({
       object_key: z.string(),
       reason: z
-        .enum([
-          'already_an_asset',
-          'being_deleted',
-          'not_a_file',
-          'key_not_possible',
-          'key_unconfirmed',
-          'name_not_possible',
-        ])
+        .enum(skipReasons)
         .describe(
           '`not_a_file`: the key ends with a slash. `being_deleted`: the object of a removed asset. `key_not_possible`: no UTF-8, or see `object_key` of an asset. `key_unconfirmed`: the bucket has no such object under the listed key, or gave no answer about it.',
         ),
