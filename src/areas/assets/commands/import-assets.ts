@@ -1,6 +1,5 @@
 import type { InvalidRequest } from '../../../validation/field-problems.js';
 import mime from 'mime';
-import { CommandRejected } from '../../../event-sourcing/ports/errors.js';
 import type { CommandContext } from '../../../event-sourcing/ports/command-context.js';
 import { derivedId } from '../../../event-sourcing/deciding/command-handler.js';
 import { assetAggregate } from '../domain/asset/asset.js';
@@ -220,7 +219,7 @@ export function makeImportAssets(deps: ImportDeps) {
     } catch (error) {
       if (isRejection<AssetRejection>(error, 'object_key_taken'))
         return { object_key, reason: 'already_an_asset' };
-      if (!(error instanceof CommandRejected) || error.code !== 'capacity_exceeded') throw error;
+      if (!isRejection<AssetRejection>(error, 'capacity_exceeded')) throw error;
       return rejectAsset(
         'capacity_exceeded',
         `${added.length} objects of this page were added; the next one, of ${size} bytes, is larger than the capacity that is left. Add capacity, and repeat the page`,

@@ -66,12 +66,11 @@ const language = text.nullable().meta({
   examples: ['de'],
 });
 
-/** The fields of a rendition, except its kind and language. */
-const renditionFile = { object_key: objectKey, media_type: mediaType, size: fileSize };
-
 export const renditionFields = z.strictObject({
   kind: text.check(ruled(assetRules.kind)).meta({ pattern: '^[a-z0-9_-]{1,32}$', examples: ['thumbnail'] }),
-  ...renditionFile,
+  object_key: objectKey,
+  media_type: mediaType,
+  size: fileSize,
   language: language.optional(),
 });
 
