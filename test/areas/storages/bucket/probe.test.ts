@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import {
   testFailureCode,
   type ProbeFailureCode,
+  type TestWarning,
 } from '../../../../src/areas/storages/domain/delivery/test-failure.js';
 import { makeProbeBucket } from '../../../../src/areas/storages/bucket/probing/probe.js';
 import { makeAllowedAddress } from '../../../../src/outgoing/addresses.js';
@@ -11,7 +12,6 @@ import {
   type OutgoingReply,
 } from '../../../../src/outgoing/outgoing-http.js';
 import type { Lookup } from '../../../../src/outgoing/shared-lookup.js';
-import type { ProbeWarning } from '../../../../src/areas/storages/bucket/probing/probe-pages.js';
 import { givenFakeCdn } from '../../../support/fakes/fake-cdn.js';
 import {
   type FakeOperation,
@@ -83,7 +83,7 @@ test('A bucket that permits list, write, read and delete passes, and stays empty
 });
 
 const unnamed = { status: 200, headers: { 'transfer-encoding': 'chunked' } };
-const limits: readonly [string, Partial<Record<FakeOperation, Fault>>, ProbeWarning['code']][] = [
+const limits: readonly [string, Partial<Record<FakeOperation, Fault>>, TestWarning['code']][] = [
   ['refuses HEAD', { head: error(403, 'AccessDenied') }, 'head_refused'],
   ['cuts HEAD off', { head: 'cut' }, 'head_refused'],
   ['answers HEAD without a length', { head: unnamed }, 'head_refused'],

@@ -56,9 +56,6 @@ export function verdictOf(
   return { is: isAllowed ? 'allowed' : 'refused' };
 }
 
-/** What a passed test reports about browsers and the bucket. `origins`: the pages that it concerns. */
-export type ProbeWarning = TestWarning;
-
 /** The time for all preflights in ms. They change no result, so they may not delay it long. */
 const timeMs = 3_000;
 
@@ -74,7 +71,7 @@ export async function probePages(
   origins: readonly string[],
   { bucket, cdn }: PageUrls,
   signal: AbortSignal,
-): Promise<readonly ProbeWarning[]> {
+): Promise<readonly TestWarning[]> {
   const limited = limitedSignal(signal, timeMs);
   const ask = (preflight: Preflight): Promise<PreflightVerdict> => sendPreflight(http, preflight, limited);
   const found = await Promise.all(
@@ -107,10 +104,6 @@ function originOf({ origin }: { readonly origin: string }): string {
   return origin;
 }
 
-function warning(
-  code: ProbeWarning['code'],
-  origins: string[],
-  cause: string | null,
-): readonly ProbeWarning[] {
+function warning(code: TestWarning['code'], origins: string[], cause: string | null): readonly TestWarning[] {
   return origins.length === 0 ? [] : [{ code, origins, cause }];
 }

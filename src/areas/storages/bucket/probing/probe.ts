@@ -5,6 +5,7 @@ import {
   type OutgoingReply,
   type OutgoingRequest,
 } from '../../../../outgoing/outgoing-http.js';
+import type { TestResult, TestWarning } from '../../domain/delivery/test-failure.js';
 import type { DeliveryAddress, StorageUrls } from '../signing/media-urls.js';
 import {
   failureOfCdnConnection,
@@ -14,7 +15,7 @@ import {
   failureOfReply,
   type ProbeFailure,
 } from './probe-failure.js';
-import { probePages, type ProbeWarning } from './probe-pages.js';
+import { probePages } from './probe-pages.js';
 import type { BucketCalls } from '../objects/call-bucket.js';
 import { makeHeadObject } from '../objects/head-object.js';
 import { makeMultipart } from '../objects/multipart.js';
@@ -32,13 +33,6 @@ interface ProbeTarget {
   readonly hasPublicEndpoint: boolean;
   /** The origins of pages that upload files and fetch media. */
   readonly origins: readonly string[];
-}
-
-interface ProbeResult {
-  /** Null: the bucket is usable. */
-  readonly failure: ProbeFailure | null;
-  /** What pages in browsers cannot do yet, what the bucket cannot do, and what the probe could not check; empty after a failure. */
-  readonly warnings: readonly ProbeWarning[];
 }
 
 /**
@@ -75,7 +69,7 @@ export function makeProbeBucket({
   return async (
     { urls, provider, basePath, cdn, hasPublicEndpoint, origins }: ProbeTarget,
     signal: AbortSignal,
-  ): Promise<ProbeResult> => {
+  ): Promise<TestResult> => {
     const http = forAccount(client, urls.account);
     const key = `${basePath === '' ? '' : `${basePath}/`}.stowage-probe-${makeId()}`;
     /** What ends a request before the time of the outgoing client. */
@@ -84,8 +78,8 @@ export function makeProbeBucket({
     if (unlisted !== null) return { failure: unlisted, warnings: [] };
     let unproven: ProbeFailure | null;
     let undeleted: ProbeFailure | null;
-    const warnings: ProbeWarning[] = [];
-    const warn = (code: ProbeWarning['code'], cause: string | null = null) =>
+    const warnings: TestWarning[] = [];
+    const warn = (code: TestWarning['code'], cause: string | null = null) =>
       warnings.push({ code, origins: [], cause });
     let isReached = true;
     try {
@@ -209,7 +203,7 @@ export function makeProbeBucket({
     }
 
     /** Sends the preflights where browsers send them, or to the endpoint if the service reaches only that. */
-    async function askForPages(): Promise<readonly ProbeWarning[]> {
+    async function askForPages(): Promise<readonly TestWarning[]> {
       const request = readRequest();
       const place = isReached ? urls.client : urls.bucket;
       const bucket = place.presign({ ...request, method: 'GET' });
