@@ -80,10 +80,9 @@ test('An operator lists, shows, signs out, resets and restores accounts, and eac
     .map(({ type, stream }) => [type, stream]);
   t.deepEqual(
     byOperator,
-    ['EmailVerified', 'SessionsRevoked', 'TotpRemoved', 'EmailChangeReverted'].map((type) => [
-      type,
-      `user-${ada.userId}`,
-    ]),
+    ['EmailVerified', 'SessionsRevoked', 'TotpRemoved', 'SessionsRevoked', 'EmailChangeReverted'].map(
+      (type) => [type, `user-${ada.userId}`],
+    ),
   );
 });
 

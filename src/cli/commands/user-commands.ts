@@ -73,7 +73,7 @@ const changes = [
   ['sign-out', 'end all sessions of the account, at once'],
   [
     'reset-2fa',
-    'remove all second factors, passkeys too, for a person who has lost them; notices tell the person',
+    'remove all second factors, passkeys too, for a person who has lost them; it ends all sessions',
   ],
   [
     'restore-address',

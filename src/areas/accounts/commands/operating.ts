@@ -38,7 +38,7 @@ export function makeAccountChanges(
   return {
     /** Ends all sessions. */
     signOutUser: change({ type: 'RevokeSessions' }),
-    /** Removes all second factors, passkeys too, for a person who has lost them. Notices tell the person. */
+    /** Removes all second factors, and ends all sessions if there were any. Notices tell the person. */
     resetSecondFactor: change({ type: 'ResetSecondFactor' }),
     /** Ends all sessions, the API keys that the account issued and its open invitations, and refuses every sign-in. */
     banUser: async (account: string, context: CommandContext): Promise<ChangedAccount> => {

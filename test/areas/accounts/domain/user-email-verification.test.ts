@@ -117,11 +117,14 @@ test('A ban ends every session and is repeated without effect, and its end leave
 const purge: UserCommand = { type: 'EraseUnproved' };
 
 testDecisions(userAggregate, {
-  'A reset turns off a second factor that is on, and nothing else': [
+  'A reset turns off a second factor that is on and ends the sessions, or does nothing': [
     [
       [userRegistered, totpEnrolled, totpConfirmed],
       { type: 'ResetSecondFactor' },
-      [{ type: 'TotpRemoved', data: { recovery_codes: 'end' } }],
+      [
+        { type: 'TotpRemoved', data: { recovery_codes: 'end' } },
+        { type: 'SessionsRevoked', data: {} },
+      ],
     ],
     [[userRegistered, totpEnrolled], { type: 'ResetSecondFactor' }, []],
   ],

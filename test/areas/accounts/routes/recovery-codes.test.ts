@@ -169,16 +169,22 @@ test('A refusal names the ways that the account has, and no others', async (t) =
   );
 });
 
-test('An operator removes all factors of an account, and its recovery codes', async (t) => {
+test('An operator removes all factors of an account, its recovery codes and its sessions', async (t) => {
   const account = await givenPasskey(t);
   const { commands, device, codes, verify, signIn, post, get } = account;
-  await account.addTotp(sessionOf(await loginByPasskey(account, device)));
-  const context = givenContext(6_000, account.clock.now(), 'operator');
-  t.true((await commands.resetSecondFactor('ada@example.com', context)).changed);
+  const old = sessionOf(await loginByPasskey(account, device));
+  await account.addTotp(old);
+  const context = (id: number) => givenContext(id, account.clock.now(), 'operator');
+  t.true((await commands.resetSecondFactor('ada@example.com', context(6_000))).changed);
   t.is((await loginByPasskey(account, device)).status, 401);
+  // A thief may hold a session that has passed a factor
+  t.is((await get('/api/v1/auth/me', old)).status, 401);
   const session = await signIn();
   t.like(answered(await get('/api/v1/auth/me', session)), { two_factor_enabled: false });
   t.is((await verify(session, codes[0] ?? '')).status, 409);
   // and the account adds a first factor as a new one does
   t.is((await post('/api/v1/auth/passkey-options', {}, session)).status, 200);
+  // and a repetition ends no session
+  t.false((await commands.resetSecondFactor('ada@example.com', context(6_001))).changed);
+  t.is((await get('/api/v1/auth/me', session)).status, 200);
 });

@@ -22,7 +22,7 @@ export type { RegisteredUser, UserState } from './fold.js';
 
 /** The decisions of operators on an account. */
 type OperatedCommand =
-  /** Removes all second factors, because their owner has lost them. */
+  /** Removes all second factors and ends all sessions, because the owner has lost the factors. */
   { readonly type: 'ResetSecondFactor' } | { readonly type: 'Ban' } | { readonly type: 'Unban' };
 
 type ErasureCommand =
@@ -121,10 +121,14 @@ const decideRegistered = narrowed<RegisteredCommand, UserState, RegisteredUser, 
     RehashPassword: ({ password_hash, checkedAgainst }, user) =>
       user.password_hash === checkedAgainst ? [{ type: 'PasswordRehashed', data: { password_hash } }] : [],
     RevokeSessions: () => [{ type: 'SessionsRevoked', data: {} }],
-    ResetSecondFactor: (_, { totp, passkeys }) => [
-      ...passkeys.map(({ passkey_id }) => passkeyRemoved(passkey_id)),
-      ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
-    ],
+    ResetSecondFactor: (_, { totp, passkeys }) => {
+      const removed = [
+        ...passkeys.map(({ passkey_id }) => passkeyRemoved(passkey_id)),
+        ...(totp.status === 'on' ? [totpRemoved({ passkeys: [] })] : []),
+      ];
+      // The sessions may be those of a thief of the factors.
+      return removed.length === 0 ? [] : [...removed, { type: 'SessionsRevoked', data: {} }];
+    },
     Ban: (_, { banned }) => (banned ? [] : [{ type: 'UserBanned', data: {} }]),
     Unban: (_, { banned }) => (banned ? [{ type: 'UserUnbanned', data: {} }] : []),
     ...emailVerificationDecisions,
