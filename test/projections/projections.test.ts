@@ -83,6 +83,7 @@ const user: UserDocument = {
   nickname: register.nickname,
   email_verified: false,
   two_factor_enabled: false,
+  totp_at: null,
   recovery_codes: 0,
   passkeys: [],
   capacity: [],
@@ -125,7 +126,7 @@ test('The view of users shows granted platform roles until they are revoked', (t
 });
 
 test('A user is shown with the second factor from its confirmation until it is removed or voided', (t) => {
-  const on = { ...user, two_factor_enabled: true };
+  const on = { ...user, two_factor_enabled: true, totp_at: eventTime(2) };
   const enrolled = [userRegistered, totpEnrolled] as const;
   givenProjection(usersProjection, ...enrolled).then(t, { ...user, updated_at: eventTime(1) });
   givenProjection(usersProjection, ...enrolled, totpConfirmed).then(t, { ...on, updated_at: eventTime(2) });

@@ -49,6 +49,8 @@ function changedEntry(
 /** A user with sealed personal data. Only the log contains credentials. */
 export type UserDocument = UserFields & {
   readonly two_factor_enabled: boolean;
+  /** When TOTP was turned on; null: it is off. */
+  readonly totp_at: string | null;
   /** How many recovery codes are unused. */
   readonly recovery_codes: number;
   /** In order of registration. */
@@ -60,23 +62,27 @@ export type UserDocument = UserFields & {
 function evolve(document: UserDocument | null, event: Recorded<UserEvent>): UserDocument | null {
   if (event.type === 'UserRegistered') {
     const times = { created_at: event.time, updated_at: event.time };
-    return { ...newUser(event.data), two_factor_enabled: false, recovery_codes: 0, passkeys: [], ...times };
+    const none = { two_factor_enabled: false, totp_at: null, recovery_codes: 0, passkeys: [] };
+    return { ...newUser(event.data), ...none, ...times };
   }
   if (document === null || event.type === 'RegistrationAbandoned' || event.type === 'UserErased') return null;
-  const two_factor_enabled = twoFactorAfter(document, event);
+  const totp_at = totpAfter(document, event);
+  const two_factor_enabled = totp_at !== null;
   const passkeys = entriesAfter(document.passkeys, event);
   return {
     ...document,
     ...applyEvent(document, event),
     two_factor_enabled,
+    totp_at,
     recovery_codes: recoveryCodesAfter(document, event, two_factor_enabled || passkeys.length > 0),
     passkeys,
     updated_at: event.time,
   };
 }
 
-function twoFactorAfter({ two_factor_enabled }: UserDocument, event: UserEvent): boolean {
-  return event.type === 'TotpConfirmed' || (two_factor_enabled && !voidedBy(event).includes('totp'));
+function totpAfter({ totp_at }: UserDocument, event: Recorded<UserEvent>): string | null {
+  if (event.type === 'TotpConfirmed') return event.time;
+  return voidedBy(event).includes('totp') ? null : totp_at;
 }
 
 function recoveryCodesAfter(
@@ -91,7 +97,7 @@ function recoveryCodesAfter(
 
 export const usersProjection: Projection<UserDocument, UserEvent> = {
   name: 'users',
-  version: 5,
+  version: 6,
   category: userCategory,
   codec: userCodec,
   indexes: ['passkeys.credential_digest'],

@@ -124,10 +124,18 @@ export function makeUserReader(deps: {
 }
 
 export function userAccessOf(document: ViewDocument<UserDocument>): UserAccess {
-  const { epoch, kept_session_id, two_factor_enabled, passkeys, recovery_codes, banned } = document.body;
-  const factors = { totp: two_factor_enabled, passkey: passkeys.length > 0, recoveryCodes: recovery_codes };
-  const platformRoles = document.body.platform_roles;
+  const { epoch, kept_session_id, two_factor_enabled: totp, totp_at, passkeys, banned } = document.body;
+  const { platform_roles: platformRoles, recovery_codes: recoveryCodes } = document.body;
+  const ofPasskeys = passkeys.map(({ created_at }) => created_at);
+  const ofAll = totp_at === null ? ofPasskeys : [...ofPasskeys, totp_at];
+  const since = { totp: earliestOf(ofAll), passkey: earliestOf(ofPasskeys) };
+  const factors = { totp, passkey: passkeys.length > 0, recoveryCodes, since };
   return { epoch, kept_session_id, factors, platformRoles, banned, document };
+}
+
+function earliestOf(instants: readonly string[]): Date | null {
+  const [first] = instants.toSorted();
+  return first === undefined ? null : new Date(first);
 }
 
 /** Returns the user with the platform roles that authentication has read. */

@@ -52,7 +52,7 @@ export function describeAccess(access: Policy): string {
 
 /** Says what the session must have proved: with both factors in the account, and without any. */
 function describeGuard(action: GuardedAction): string {
-  const need = needOf(action, { totp: true, passkey: true, recoveryCodes: 1 });
+  const need = needOf(action, { ...noFactors, totp: true, passkey: true });
   const without = needOf(action, noFactors);
   if (need.kind === 'nothing') return ' Open before a second factor is passed.';
   // The description of the document says what the platform roles need.

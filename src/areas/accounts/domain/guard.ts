@@ -9,6 +9,8 @@ export interface AccountFactors {
   readonly passkey: boolean;
   /** How many recovery codes are unused. */
   readonly recoveryCodes: number;
+  /** When the oldest of them that is this factor or a stronger one began; null: it has none. An earlier proof does not count. */
+  readonly since: Readonly<Record<Factor, Date | null>>;
 }
 
 /** What a session has proved. */
@@ -28,7 +30,10 @@ export type Need =
   /** The named factor or a stronger one. */
   | { readonly kind: 'passed' | 'fresh'; readonly factor: Factor };
 
-export const noFactors: AccountFactors = { totp: false, passkey: false, recoveryCodes: 0 };
+export const noFactors: AccountFactors = {
+  ...{ totp: false, passkey: false, recoveryCodes: 0 },
+  since: { totp: null, passkey: null },
+};
 
 const freshMs = 15 * 60_000;
 
@@ -128,7 +133,9 @@ export function guard(
       return noFactor;
     case 'passed':
     case 'fresh': {
-      const at = passedAt[need.factor];
+      const [passed, since] = [passedAt[need.factor], account.since[need.factor]];
+      // The proof may be of a stolen factor that was removed since.
+      const at = passed !== null && since !== null && passed < since ? null : passed;
       if (at !== null && (need.kind === 'passed' || isFresh(at, now))) return null;
       return {
         code: 'two_factor_required',

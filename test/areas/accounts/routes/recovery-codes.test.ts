@@ -188,3 +188,44 @@ test('An operator removes all factors of an account, its recovery codes and its 
   t.false((await commands.resetSecondFactor('ada@example.com', context(6_001))).changed);
   t.is((await get('/api/v1/auth/me', session)).status, 200);
 });
+
+test('A proof counts only for factors that the account had at its time', async (t) => {
+  const account = await givenPasskey(t);
+  const { ask, post, get, clock, device, verify, signIn, passkeyId, codes } = account;
+  await account.grantRole('operator', 'ada');
+  const nodes = async (session: { authorization: string }) =>
+    (await get('/api/v1/admin/nodes', session)).status;
+  const remove = (id: string, session: { authorization: string }) =>
+    ask(`/api/v1/auth/passkeys/${id}`, { method: 'DELETE', headers: session });
+  // Given a thief who has the passkey of the account, and a session of it
+  const thief = sessionOf(await loginByPasskey(account, device));
+  t.is(await nodes(thief), 200);
+  // When the owner adds another passkey and TOTP, then proofs by the first passkey still count
+  clock.advance(minuteMs);
+  const owner = sessionOf(await verify(await signIn(), codes[0] ?? ''));
+  const own = makeSoftwareAuthenticator();
+  t.is((await registerPasskey(account, own, owner)).status, 201);
+  const app = await account.addTotp(owner);
+  t.deepEqual([await nodes(thief), await nodes(owner)], [200, 200]);
+  // When the owner removes the stolen passkey, then the proof by it does not count for the other
+  t.is((await remove(passkeyId, owner)).status, 204);
+  t.is(await nodes(thief), 403);
+  t.is((await get('/api/v1/auth/sessions', thief)).status, 403);
+  // and a session that proves the other carries on
+  t.is((await provePasskey(account, own, owner)).status, 204);
+  t.is(await nodes(owner), 200);
+  // When TOTP is replaced without a passkey, then earlier proofs do not count for the new one
+  const others = answered(await get('/api/v1/auth/passkeys', owner))['items'] as readonly unknown[];
+  const byApp = await signIn();
+  clock.advance(minuteMs);
+  t.is((await post('/api/v1/auth/2fa/verify', { code: app.code() }, byApp)).status, 200);
+  for (const one of others) t.is((await remove(textOf(asObject(one), 'id'), owner)).status, 204);
+  t.is(await nodes(byApp), 200);
+  clock.advance(minuteMs);
+  t.is((await post('/api/v1/auth/2fa/totp/remove', { code: app.code() }, owner)).status, 204);
+  clock.advance(minuteMs);
+  const again = await signIn();
+  await account.addTotp(again);
+  // except that of the session that confirms it
+  t.deepEqual([await nodes(byApp), await nodes(again)], [403, 200]);
+});
