@@ -95,10 +95,10 @@ export function makeAccountOperations({
     change('user sign-out', commands.signOutUser),
     change('user reset-2fa', commands.resetSecondFactor),
     changing('user restore-address', namedAccount, async ({ account: named }, context) => {
-      const { userId } = await commands.accountByName(named);
-      await commands.restoreAddress({ userId }, context);
-      const found = await users.account(userId);
-      return { user_id: userId, email: found?.resource.email ?? null };
+      const account = await commands.accountByName(named);
+      await commands.restoreAddress(account, context);
+      const found = await users.account(account.userId);
+      return { user_id: account.userId, email: found?.resource.email ?? null };
     }),
     change('user ban', commands.banUser),
     change('user unban', commands.unbanUser),

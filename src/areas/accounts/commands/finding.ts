@@ -30,7 +30,10 @@ export function makeFindAccount({ handler }: Pick<AccountDeps, 'handler'>) {
   };
 }
 
-type NamedAccount = { readonly userId: string; readonly email_digest: string };
+type AddressedAccount = { readonly userId: string; readonly email_digest: string };
+
+/** An account with the address that names it; null for an id. */
+export type NamedAccount = AddressedAccount | { readonly userId: string; readonly email_digest: null };
 
 const id = z.uuid().toLowerCase();
 
@@ -48,13 +51,13 @@ export function makeAccountLookup(deps: AccountDeps & { readonly findAccount: Fi
     accountByName: async (addressOrId: string): Promise<NamedAccount> => {
       const parsed = id.safeParse(addressOrId.trim());
       if (!parsed.success) return (await byFormerAddress(addressOrId)) ?? accountByAddress(addressOrId);
-      const user = await loadRegistered(handler, parsed.data);
-      return { userId: parsed.data, email_digest: user.email_digest };
+      await loadRegistered(handler, parsed.data);
+      return { userId: parsed.data, email_digest: null };
     },
   };
 
   /** Finds an account by its address. @throws CommandRejected invalid_request, user_not_found */
-  async function accountByAddress(email: string): Promise<NamedAccount> {
+  async function accountByAddress(email: string): Promise<AddressedAccount> {
     const email_digest = digests.email(checkAddress(email).canonical);
     const account = await findAccount(email_digest);
     if (account === null) return rejectUser('user_not_found', 'there is no account with this address');
@@ -62,14 +65,14 @@ export function makeAccountLookup(deps: AccountDeps & { readonly findAccount: Fi
   }
 
   /** The person who lost an account to another address knows only the former one, which is still reserved. */
-  async function byFormerAddress(email: string): Promise<NamedAccount | null> {
+  async function byFormerAddress(email: string): Promise<AddressedAccount | null> {
     const email_digest = digests.email(checkAddress(email).canonical);
     const { state: reservation } = await handler.load(emailAggregate, email_digest);
     if (reservation.status !== 'reserved') return null;
     const { user_id: userId } = reservation;
     const { state: user } = await handler.load(userAggregate, userId);
     if (user.status !== 'registered' || formerAddress(user, email_digest) === null) return null;
-    return { userId, email_digest: user.email_digest };
+    return { userId, email_digest };
   }
 }
 

@@ -261,9 +261,32 @@ test('An operator puts the oldest former address back', async (t) => {
   await changeAddress(stolen, 'thief@example.org');
   const userId = (await commands.findAccount(stores.digests.email('thief@example.org')))?.userId ?? '';
   const context = givenContext(6_000, clock.now(), 'operator');
-  await commands.restoreAddress({ userId }, context);
+  await commands.restoreAddress({ userId, email_digest: null }, context);
   t.like((await signInByCode(account, owner)).user, { email: owner, email_verified: true });
-  await commands.restoreAddress({ userId }, context);
+  await commands.restoreAddress({ userId, email_digest: null }, context);
   const { authorization } = await signInByCode(account, owner);
   t.is((await account.get('/api/v1/auth/me', { authorization })).status, 200);
+});
+
+test('An operator puts back the former address by which the account is named', async (t) => {
+  // Given an owner who has moved to another address, and a thief who moved the account away from there
+  const account = await givenFreshAccount(t);
+  const { signIn, changeAddress, commands, clock } = account;
+  const moved = 'ada@example.org';
+  const stolen = await signIn();
+  await changeAddress(stolen, moved);
+  await changeAddress(stolen, thief);
+  const context = givenContext(6_000, clock.now(), 'operator');
+  const restore = async (name: string) =>
+    commands.restoreAddress(await commands.accountByName(name), context);
+  // When the operator names the later address, then it is the one that is back
+  await restore(moved);
+  const { user, authorization } = await signInByCode(account, moved);
+  t.like(user, { email: moved });
+  // and a repetition changes nothing
+  await restore(moved);
+  t.is((await account.get('/api/v1/auth/me', { authorization })).status, 200);
+  // and the oldest one can still be put back
+  await restore(owner);
+  t.like((await signInByCode(account, owner)).user, { email: owner });
 });

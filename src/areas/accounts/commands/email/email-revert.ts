@@ -4,9 +4,9 @@ import { rejectUseCase, whenRejected } from '../../../shared/rejections.js';
 import { emailAggregate } from '../../domain/email/email.js';
 import { type FormerAddress, formerAddress } from '../../domain/user/former-addresses.js';
 import { type UserRejection, rejectUser } from '../../domain/user/rejections.js';
-import { type UserState, userAggregate } from '../../domain/user/user.js';
+import { type RegisteredUser, type UserState, userAggregate } from '../../domain/user/user.js';
 import type { EndGivenAccess } from '../erasing.js';
-import { checkAddress, loadRegistered } from '../finding.js';
+import { checkAddress, loadRegistered, type NamedAccount } from '../finding.js';
 import { nilId } from '../../../../validation/fields.js';
 
 /** Makes the use cases that put a former address back (src/areas/accounts/commands/README.md#revert-of-an-address-change). */
@@ -40,13 +40,17 @@ export function makeEmailReverts(
       if (!former.verified) await endGivenAccess({ userId }, context);
     },
     /**
-     * Puts the oldest former address back that is still reserved, because an operator vouches for its holder. It voids what a
-     * revert by code voids. A repetition puts the same address back, so it changes nothing.
+     * Puts the named former address back, else the oldest that is still reserved, because an operator vouches for its holder. It
+     * voids what a revert by code voids. A repetition puts the same address back, so it changes nothing.
      * @throws CommandRejected user_not_found, email_change_not_revertible
      */
-    restoreAddress: async ({ userId }: { userId: string }, context: CommandContext): Promise<void> => {
-      const { formerAddresses, lastRevert } = await loadRegistered(handler, userId);
-      const former = formerAddresses[0] ?? lastRevert;
+    restoreAddress: async (
+      { userId, email_digest }: NamedAccount,
+      context: CommandContext,
+    ): Promise<void> => {
+      const user = await loadRegistered(handler, userId);
+      const named = email_digest === null ? null : formerOrBack(user, email_digest);
+      const former = named ?? user.formerAddresses[0] ?? user.lastRevert;
       if (former === null) {
         return rejectUser(
           'email_change_not_revertible',
@@ -60,12 +64,16 @@ export function makeEmailReverts(
   };
 }
 
-/** Returns the former address with this digest, or the same address where it was put back a moment ago; else null. */
+/** Returns the former address with this digest while its code is valid; else null. */
 function revertibleTo(user: UserState, email_digest: string, now: Date): FormerAddress | null {
-  if (user.status !== 'registered') return null;
-  const back = user.lastRevert?.email_digest === email_digest ? user.lastRevert : null;
-  const former = formerAddress(user, email_digest) ?? back;
+  const former = user.status === 'registered' ? formerOrBack(user, email_digest) : null;
   return former !== null && now < former.until ? former : null;
+}
+
+/** Returns the former address with this digest, or the same address where it was put back a moment ago; else null. */
+function formerOrBack(user: RegisteredUser, email_digest: string): FormerAddress | null {
+  const back = user.lastRevert?.email_digest === email_digest ? user.lastRevert : null;
+  return formerAddress(user, email_digest) ?? back;
 }
 
 /** Another command undid the change or let its time end, or the account was erased. */
