@@ -119,7 +119,8 @@ export function makeMailer(deps: {
         await converse(signal, async (smtp) => {
           if (lacksUtf8 === true && needsUtf8(mail.to.address))
             throw new MailRefused('the mail server lacks SMTPUTF8, which the address needs');
-          if (credentials !== null && smtp.allowsAuth) {
+          // Also where the server offers none, because a relay refuses the mail of a stranger for good.
+          if (credentials !== null) {
             const { user, password: pass } = credentials;
             await answered((done) => smtp.login({ user, pass }, done));
           }

@@ -152,6 +152,19 @@ test('Wrong credentials allow a retry and appear in no message', async (t) => {
   checkNoSecret(t, error);
 });
 
+test('A server that offers no sign-in gets no mail of a mailer that has credentials', async (t) => {
+  // Given a relay that takes mail from no stranger
+  const onRecipient = () => ({ code: 554, text: '5.7.1 Relay access denied' });
+  const server = await givenServer(t, { onRecipient });
+  const mailer = mailerTo(server.url.replace('smtp://', 'smtp://user:canary@'));
+  // When the mailer sends, then a retry follows, and not the refusal that the relay gives to strangers
+  const error = await t.throwsAsync(mailer.send(mail, never(), now), {
+    instanceOf: MailNotSent,
+    message: /AUTH/,
+  });
+  checkNoSecret(t, error);
+});
+
 function checkNoSecret(t: ExecutionContext, error: Error | undefined): void {
   const { cause } = error ?? {};
   const text = `${error?.stack ?? ''} ${JSON.stringify(error)} ${String(cause)}`;
