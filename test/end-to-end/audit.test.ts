@@ -112,6 +112,24 @@ test('An export goes on where an earlier one ended, and a folder of another orig
   t.regex(full.stderr, /is not empty and holds no export/);
 });
 
+test('An export of tiles that are gone says that the service writes them again, and begins no folder', async (t) => {
+  // Given a signed log whose read models are gone, as in a restored directory, and no service
+  const { service, start, cli, signed, directory } = await givenAuditedService(t);
+  await signed();
+  await service.stop();
+  for (const end of ['', '-wal', '-shm']) rmSync(join(directory, `read-models.db${end}`), { force: true });
+  // When the operator exports the log
+  const folder = join(directory, 'export');
+  const refused = await cli('audit', 'export', folder);
+  // Then
+  t.is(refused.code, 1, refused.stderr);
+  t.regex(refused.stderr, /tiles of the audit log are missing; start the service, which writes them/);
+  t.false(existsSync(folder));
+  // and after a start the export is made
+  await start();
+  await eventually('the tiles are there', async () => (await cli('audit', 'export', folder)).code === 0);
+});
+
 test('A log that an older copy has replaced is reported, and is not signed until a restart', async (t) => {
   // Given a signed log, and a copy of the whole directory from before some events
   const given = await givenAuditedService(t);

@@ -40,9 +40,11 @@ export async function exportLog(
 ): Promise<ExportedCheckpoint> {
   const checkpoint = await source.checkpoint();
   await assertOwn(folder, checkpoint);
+  const files = filesOf(checkpoint.size);
+  // A source without its tiles refuses before the folder is made.
+  if (files[0] !== undefined) await source.file(files[0], checkpoint.size);
   await mkdir(folder, { recursive: true });
   await writeWhole(join(folder, keyFile), Buffer.from(checkpoint.vkeys.map((line) => `${line}\n`).join('')));
-  const files = filesOf(checkpoint.size);
   for (const [offset, path] of files.entries()) {
     await writeMissing(folder, path, () => source.file(path, checkpoint.size));
     onShare(offset / files.length);

@@ -1,5 +1,5 @@
 import { backoff, type Clock, type Random } from '../../../kit/time/clock.js';
-import { StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { CommandRejected, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
 import type { StateStore } from '../../../event-sourcing/ports/state-store.js';
 import { type LogHead, TilesDamaged, type TileStore } from '../tree/tile-store.js';
 import { type AskWitnesses, makeAskWitnesses } from './ask-witnesses.js';
@@ -71,6 +71,7 @@ export function makeAuditLog(
   let isOwn = true;
   /** The sequencing in this process; null while another one does it. */
   let sequencing: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
+  let isRun = false;
   const answered = new Set<string>();
   let turn = makeTurn();
   let settled: Promise<unknown> = Promise.resolve();
@@ -80,6 +81,7 @@ export function makeAuditLog(
      * @param isHere whether this process sequences for all. It is asked once a second
      */
     run: async (signal: AbortSignal, isHere: () => boolean = () => true) => {
+      isRun = true;
       for (let attempt = 0; !signal.aborted;) {
         share(signal, isHere());
         const isDone = await passOrRetry(attempt);
@@ -101,8 +103,14 @@ export function makeAuditLog(
     /**
      * Call it when a read misses a tile: all tiles are then written again from the log. It does nothing while a contradiction
      * stands, because the log is not the one that was signed.
+     * @throws CommandRejected not_found in a process that never runs the audit log, as a command without a service
      */
     tileMissing: () => {
+      if (!isRun)
+        throw new CommandRejected(
+          'not_found',
+          'tiles of the audit log are missing; start the service, which writes them from the log',
+        );
       if (findings?.contradictions.length === 0) sequencer.startOver();
     },
     readSigned,

@@ -1,9 +1,10 @@
-import { StoreDamaged, StoreUnavailable } from '../../../event-sourcing/ports/errors.js';
+import { StoreDamaged } from '../../../event-sourcing/ports/errors.js';
 import type { LogResources } from '../history/log-resources.js';
 import { NotCanonical, entryOf } from '../tree/canonical-json.js';
 import { type Hash, leafHash } from '../tree/merkle.js';
 import { type TileName, tileWidth } from '../tree/tiles.js';
 import type { TileStore } from '../tree/tile-store.js';
+import { missingTile } from '../tree/tree-reader.js';
 
 /** Compares events of the log with the stored tiles. A page is the events of a tile of level 0. */
 export type Pages = ReturnType<typeof makePages>;
@@ -52,10 +53,7 @@ export function makePages(deps: {
     // The cached tiles of a process prove nothing about the stored ones.
     const [tile] = await deps.tiles.readTiles([{ level, index }]);
     // A rebuild writes narrower tiles first.
-    if (tile === undefined || tile.hashes.length < hashes.length) {
-      deps.onMissing();
-      throw new StoreUnavailable('a tile of the audit log is missing and is written again from the log');
-    }
+    if (tile === undefined || tile.hashes.length < hashes.length) throw missingTile(deps.onMissing);
     const offset = hashes.findIndex((hash, at) => tile.hashes[at]?.equals(hash) !== true);
     if (offset < 0) return null;
     return level === 0

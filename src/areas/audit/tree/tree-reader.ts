@@ -65,7 +65,12 @@ export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: (
   }
 
   function missing(): StoreUnavailable {
-    onMissing();
-    return new StoreUnavailable('a tile of the audit log is missing and is written again from the log');
+    return missingTile(onMissing);
   }
+}
+
+/** Returns the error of a read that misses a tile. @throws those of `onMissing` */
+export function missingTile(onMissing: () => void): StoreUnavailable {
+  onMissing();
+  return new StoreUnavailable('a tile of the audit log is missing and is written again from the log');
 }
