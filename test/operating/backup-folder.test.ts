@@ -143,3 +143,28 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.deepEqual(readdirSync(parent), []);
   });
 }
+
+test('A later folder removes what a killed process left, and nothing that a process still fills', async (t) => {
+  // Given a process that fills a folder with keys
+  const parent = givenDirectory(t);
+  const child = fork(new URL('./interrupted-fill.js', import.meta.url), [join(parent, 'first')]);
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'message');
+  const [left = ''] = readdirSync(parent);
+  const fill = (name: string) =>
+    fillFolder(join(parent, name), (partial) => {
+      writeFileSync(join(partial, 'file'), 'a');
+      return Promise.resolve();
+    });
+  // When other folders are made, then it goes on, and its name is refused to them
+  await fill('second');
+  await t.throwsAsync(fill('first'), { instanceOf: StoreUnavailable, message: /in use by another process/ });
+  t.deepEqual(readdirSync(parent).sort(), [left, 'second'].sort());
+  // When it is killed, then the next folder removes what it left
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+  t.true(readdirSync(parent).includes(left));
+  await fill('third');
+  t.deepEqual(readdirSync(parent).sort(), ['second', 'third']);
+});

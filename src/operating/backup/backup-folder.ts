@@ -1,5 +1,5 @@
 import { codeOf } from '../../kit/errors.js';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   createReadStream,
@@ -16,6 +16,7 @@ import { open } from 'node:fs/promises';
 import { join, dirname, basename } from 'node:path';
 import { z } from 'zod';
 import { StoreDamaged, StoreUnavailable } from '../../event-sourcing/ports/errors.js';
+import { lockDirectory, lockName } from '../../stores/embedded/files/directory-lock.js';
 import { sqliteCode } from '../../stores/embedded/files/failures.js';
 import { parseJson } from '../../kit/parse.js';
 
@@ -172,14 +173,23 @@ function notWhole(folder: string, what: string): StoreDamaged {
   return new StoreDamaged(`${folder} is no whole backup: ${what}. Nothing was restored; use another backup`);
 }
 
-/** Fills a folder beside the target, and gives it the name when it is whole and durable. @throws StoreUnavailable */
+/**
+ * Fills a folder beside the target, and gives it the name when it is whole and durable.
+ * @throws StoreUnavailable, also while another process fills the same target
+ */
 export async function fillFolder<Made>(
   target: string,
   fill: (partial: string) => Promise<Made>,
 ): Promise<Made> {
-  const partial = join(dirname(target), `.${basename(target)}.${randomUUID()}.partial`);
-  // A part of a backup holds keys and personal data, and no one would look for it.
-  const remove = (): void => rmSync(partial, { recursive: true, force: true });
+  const parent = dirname(target);
+  const holder = join(parent, `.${basename(target)}.partial`);
+  const unlock = await asWritten(target, () => {
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    removeUnfinished(parent);
+    mkdirSync(holder, { recursive: true, mode: 0o700 });
+    return lockDirectory(holder);
+  });
+  const remove = (): void => rmSync(holder, { recursive: true, force: true });
   const end = (signal: NodeJS.Signals): void => {
     remove();
     // The listener is gone, so the signal ends the process.
@@ -187,19 +197,45 @@ export async function fillFolder<Made>(
   };
   for (const signal of endingSignals) process.once(signal, end);
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    mkdirSync(partial, { mode: 0o700 });
-    const made = await fill(partial);
-    renameSync(partial, target);
-    syncPath(dirname(target));
-    return made;
-  } catch (error) {
+    return await asWritten(target, async () => {
+      const partial = join(holder, 'folder');
+      mkdirSync(partial, { mode: 0o700 });
+      const made = await fill(partial);
+      renameSync(partial, target);
+      syncPath(parent);
+      return made;
+    });
+  } finally {
     remove();
+    unlock();
+    for (const signal of endingSignals) process.removeListener(signal, end);
+  }
+}
+
+/** Removes what killed processes left: a part of a backup holds keys and personal data, and no one would look for it. */
+function removeUnfinished(parent: string): void {
+  for (const name of namesIn(parent).filter((one) => /^\..+\.partial$/.test(one))) {
+    const holder = join(parent, name);
+    try {
+      // A folder of another program has no such file.
+      if (!namesIn(holder).includes(lockName)) continue;
+      const unlock = lockDirectory(holder);
+      rmSync(holder, { recursive: true, force: true });
+      unlock();
+    } catch {
+      // Another process fills it, or it is of another user.
+    }
+  }
+}
+
+/** @throws StoreUnavailable for a failure of the disk */
+async function asWritten<Made>(target: string, write: () => Made | Promise<Made>): Promise<Made> {
+  try {
+    return await write();
+  } catch (error) {
     const isOfSystem = error instanceof Error && 'syscall' in error;
     if (!isOfSystem && !/^SQLITE_(FULL|IOERR|CANTOPEN)/.test(sqliteCode(error) ?? '')) throw error;
     const said = `${target} cannot be written (${codeOf(error)}); check the disk and its rights`;
     throw new StoreUnavailable(said, { cause: error });
-  } finally {
-    for (const signal of endingSignals) process.removeListener(signal, end);
   }
 }

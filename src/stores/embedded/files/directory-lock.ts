@@ -13,7 +13,7 @@ export const unfinishedRestore = 'restore.unfinished';
 /** The file that says that a data directory is a replay of another log (docs/audit-history.md#replay). */
 export const replayManifest = 'replay.json';
 
-const lockName = 'lock.db';
+export const lockName = 'lock.db';
 const watchMs = 1_000;
 
 /**
