@@ -25,6 +25,10 @@ test('Wrong usage ends with 2, and help and version with 0', async (t) => {
   const help = await run('--help');
   t.is(help.code, 0);
   t.regex(help.stdout, /Usage: stowage[^]*--json/);
+  // The verifier reads its other options itself.
+  const ofVerifier = await run('audit', 'verify', '--help');
+  t.is(ofVerifier.code, 0);
+  t.regex(ofVerifier.stdout, /Usage: stowage audit verify[^]*--key <vkey file>/);
   for (const [args, says] of [
     [[], /Usage: stowage/],
     [['no-such-command'], /unknown command 'no-such-command'/],

@@ -100,7 +100,6 @@ export function addAuditCommands(program: Command): void {
     .description('verify an export: the program stowage-verify with the same arguments')
     .argument('[args...]', '<folder or URL> --key <vkey file> [--kept <checkpoint or older export>] …')
     .allowUnknownOption()
-    .helpOption(false)
     .action((args: readonly string[]) => verifyWith(args));
   addReplayCommand(audit);
 }
