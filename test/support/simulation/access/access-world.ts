@@ -70,7 +70,9 @@ export async function makeAccessWorld({ stores, commands }: TestService): Promis
     const verdict = await commands.accessTokens.verify(tokens.access_token);
     if (!verdict.valid) throw new Error(verdict.code);
     const { userId, sessionId } = verdict.claims;
-    if (events.length > 0) await append(userAggregate, userId, events);
+    // A proof counts only from the beginning of the factor.
+    const anHourAgo = new Date(clock.now().getTime() - 60 * minute);
+    if (events.length > 0) await append(userAggregate, userId, events, anHourAgo);
     return { userId, sessionId, authorization: `Bearer ${tokens.access_token}` };
   };
 
