@@ -119,6 +119,30 @@ test('A report that came before its link reaches the order in one append with th
   t.deepEqual(names, [`${reportName(transaction, 0)}.0`, `${reportName(transaction, 1)}.0`]);
 });
 
+test('A payment that only a report of another account links to an order is no payment of it, in any order of arrival', async (t) => {
+  // As Stripe reports a Payment Link: the session names the order that the buyer chose, and the intent names none.
+  const session = { key: 'session', told: [told(paid(), { number })], isOurs: false };
+  const intent = { key: 'intent', told: [told(paid())] };
+  for (const messages of [
+    [session, intent],
+    [intent, session],
+  ]) {
+    const { send, order, resolve, idOf } = await given();
+    for (const message of messages) await send(message);
+    t.like(await order(), { status: 'review', due: false });
+    // An operator may apply it, and its refund counts then.
+    await resolve({ id: `${await idOf('session')}.0`, action: 'apply' });
+    t.like(await order(), { status: 'paid', due: true });
+    await send({ key: 'refund', told: [told(refunded())] });
+    t.like(await order(), { status: 'refunded', due: false });
+  }
+  // A payment that is pending blocks no order that it does not belong to.
+  const { send, order } = await given();
+  await send({ key: 'session', told: [told({ kind: 'unpaid' }, { number })], isOurs: false });
+  await send({ key: 'intent', told: [told({ kind: 'pending' })] });
+  t.like(await order(), { status: 'created' });
+});
+
 test('A report without a transaction has a stream for itself', async (t) => {
   const { send, written, order } = await given();
   const before = (await written()).length;

@@ -68,7 +68,11 @@ test('A listed refund or dispute has its state now, and a session the time at wh
     ...{ payment_intent: 'pi_1', client_reference_id: '01HZTESTONLY00000000000001' },
   };
   const { listReports } = given({
-    '/v1/checkout/sessions': [session, { ...session, status: 'open' }],
+    '/v1/checkout/sessions': [
+      { ...session, payment_link: 'plink_1' },
+      session,
+      { ...session, status: 'open' },
+    ],
     '/v1/refunds': [{ id: 're_1', status: 'failed', ...money }],
     '/v1/disputes': [{ id: 'dp_1', status: 'needs_response', ...money }],
   });
@@ -78,8 +82,14 @@ test('A listed refund or dispute has its state now, and a session the time at wh
   );
   t.deepEqual(
     found.map(({ reports }) => reports.map(({ notifications: [one] }) => [one?.fact.kind, one?.at])),
-    [[['paid', new Date(created * 1_000).toISOString()]], [['refund', null]], [['dispute', null]]],
+    [
+      Array(2).fill(['paid', new Date(created * 1_000).toISOString()]),
+      [['refund', null]],
+      [['dispute', null]],
+    ],
   );
+  // That of a Payment Link is not ours, as in its event.
+  t.deepEqual(pluck(found[0]?.reports ?? [], 'isOurs'), [false, true]);
 });
 
 test('Stripe is asked for events alone where it has all of the period, and else for each list in turn', async (t) => {

@@ -182,6 +182,18 @@ test('A session of a subscription pays no order, and an operator sees it', async
   t.is((await readSession({ mode: 'payment' }))?.fact.kind, 'paid');
 });
 
+test('A session of a Payment Link is not ours, because a buyer chooses its client_reference_id', async (t) => {
+  const isOurs = async (type: string, payment_link: unknown) => {
+    const { data } = session as { readonly data: { readonly object: object } };
+    const changed = { ...session, type, data: { object: { ...data.object, payment_link } } };
+    return (await verifiedBy(stripe, signed(changed))).isOurs;
+  };
+  for (const type of ['checkout.session.completed', 'checkout.session.expired']) {
+    t.false(await isOurs(type, 'plink_1OtherProduct'), type);
+    t.true(await isOurs(type, null), type);
+  }
+});
+
 test('A foreign client_reference_id does not hide the number in the metadata', async (t) => {
   const ours = orderNumber('019b7d00-0000-7000-8000-00000000a001');
   for (const foreign of ['cart-7', '01HZY3T9QK0M5N2P4R6S8V0W1X', 'x']) {

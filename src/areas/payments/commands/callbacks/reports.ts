@@ -211,12 +211,15 @@ export function makePaymentReports(deps: Pick<PaymentDeps, 'handler' | 'paymentM
   async function factsOf(
     id: string,
     found: Applicable,
-    { reports }: TransactionState,
+    { link, reports }: TransactionState,
   ): Promise<readonly (ReportedFact & { readonly report: number })[]> {
     const provider = platformOf(id);
     const made = await madePayments(provider, found, reports);
+    const linking = reports.find(({ revision }) => revision === link?.at);
     return namedIn(id, found).map(({ name: callback, notification, of }) => {
-      const ofReport = of.is_ours ? null : 'merchant';
+      // A fact without a number belongs to the order by the report that linked them. That of another account links nothing of ours.
+      const isLinkedByOthers = notification.order_number === null && linking?.is_ours === false;
+      const ofReport = of.is_ours && !isLinkedByOthers ? null : 'merchant';
       const ofFact = isAnotherPayment(notification, provider, made, reports) ? 'another_payment' : null;
       const mismatch = found.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact);
       const fact = reportedFact(notification, of.received_at, { callback, provider, mismatch });

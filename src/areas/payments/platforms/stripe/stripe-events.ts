@@ -40,12 +40,21 @@ export function readStripeReport(
   const [key, type] = [textAt(event, 'id'), textAt(event, 'type')];
   if (event === null || key === null || type === null) return null;
   const isOfMode = livemode === undefined || at(event, 'livemode') === livemode;
+  const object = at(event, 'data.object');
   return verified({
     key,
-    isOurs: isOfMode && (at(event, 'account') ?? null) === null,
-    notifications: [readStripeEvent(type, at(event, 'data.object'), timeAt(event, 'created'))],
+    isOurs: isOfMode && (at(event, 'account') ?? null) === null && !isOfPaymentLink(object),
+    notifications: [readStripeEvent(type, object, timeAt(event, 'created'))],
     fields: fieldsAt(event, stripeFields),
   }).callback;
+}
+
+/**
+ * Returns whether a session is of a Payment Link ("Track a payment link"). A buyer chooses its `client_reference_id` by a URL
+ * parameter, so a link of another product could pay an order.
+ */
+export function isOfPaymentLink(object: unknown): boolean {
+  return (at(object, 'payment_link') ?? null) !== null;
 }
 
 /**

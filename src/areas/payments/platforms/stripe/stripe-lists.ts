@@ -4,7 +4,7 @@ import type { VerifiedCallback } from '../payment-provider.js';
 import { unreadableReply } from '../calls/platform-calls.js';
 import type { ReportList } from '../payment-maker.js';
 import type { StripeClient, StripeForm } from './stripe-client.js';
-import { readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';
+import { isOfPaymentLink, readStripeEvent, readStripeReport, stripeFields } from './stripe-events.js';
 import { fieldsAt, verified } from '../keys/verification.js';
 
 /** The events that docs/payments/stripe.md#at-stripe names. Stripe takes 20 at most. */
@@ -123,9 +123,10 @@ function readObject(typeOf: (object: unknown) => string | null): StripeList['rea
     if (type === null) return null;
     const isMoment = type.startsWith('refund.') || type.startsWith('charge.dispute.');
     const mode = at(object, 'livemode');
+    const isOfMode = livemode === undefined || mode === undefined || mode === livemode;
     const { callback } = verified({
       key: '',
-      isOurs: livemode === undefined || mode === undefined || mode === livemode,
+      isOurs: isOfMode && !isOfPaymentLink(object),
       notifications: [readStripeEvent(type, object, isMoment ? null : timeAt(object, 'created'))],
       fields: fieldsAt({ data: { object } }, stripeFields),
     });
