@@ -1,11 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SteadyClock } from '../../../../kit/time/clock.js';
+import { StoreUnavailable } from '../../../../event-sourcing/ports/errors.js';
 import { makeLru } from '../../../../kit/lru.js';
 import { type Pace, processPace } from '../../../../kit/read-in-turns.js';
 
 interface Waiting {
   readonly bytes: number;
-  readonly begin: () => void;
+  readonly sinceMs: number;
+  readonly begin: () => Promise<void>;
+  readonly refuse: (error: Error) => void;
 }
 
 /** Clients whose refused work is counted. */
@@ -21,10 +24,13 @@ const forgottenBytes = 1;
  * garbage all the time ("external memory pressure"), 10 to 50 ms each, in which the process answers no request.
  */
 const pauseMs = 20;
+/** A request is refused after this time (src/http/access/README.md#limit-of-a-request), so its callback need not be verified. */
+const waitMs = 15_000;
 
 /**
- * The order in which callbacks are verified. Every callback gets its turn. Those of a client with failed signatures wait
- * behind all others, and among themselves behind those of clients with less refused work.
+ * The order in which callbacks are verified. Those of a client without refused work are verified at once. The others wait
+ * behind them, and among themselves behind those of clients with less refused work. They are verified one at a time, because
+ * the queue that fetches PayPal's certificates is short, and theirs would leave no room in it.
  */
 export function makeCallbackTurns(deps: {
   readonly clock: SteadyClock;
@@ -38,20 +44,24 @@ export function makeCallbackTurns(deps: {
   let isServing = false;
 
   return {
-    /** Waits for the turn of a callback. @param client a client address, or the network of one */
-    wait: async (client: string, bytes: number) => {
+    /**
+     * Verifies a callback in its turn. @param client a client address, or the network of one
+     * @throws StoreUnavailable where the turn comes too late, and the errors of the work
+     */
+    take: async <Result>(client: string, bytes: number, work: () => Promise<Result>): Promise<Result> => {
       if (workOf(client) < forgottenBytes) {
         await pace.spend({ bytes, elements: 1 });
-        return;
+        return work();
       }
-      await new Promise<void>((begin) => {
+      return new Promise<Result>((resolve, reject) => {
         const own = waiting.get(client) ?? [];
-        own.push({ bytes, begin });
+        const begin = () => work().then(resolve, reject);
+        own.push({ bytes, sinceMs: clock.steadyMs(), begin, refuse: reject });
         waiting.set(client, own);
         if (!isServing) void serve();
       });
     },
-    /** Counts the work of a callback whose signature does not hold. */
+    /** Counts the work of a callback whose signature does not hold, or cannot be verified now. */
     refused: (client: string, bytes: number) => {
       work.set(client, { bytes: workOf(client) + bytes + signatureBytes, atMs: clock.steadyMs() });
     },
@@ -66,19 +76,29 @@ export function makeCallbackTurns(deps: {
     isServing = true;
     while (waiting.size > 0) {
       await pause();
+      refuseLate();
       const next = takeNext();
+      if (next === undefined) break;
       await pace.spend({ bytes: next.bytes, elements: 1 });
-      next.begin();
+      await next.begin();
     }
     isServing = false;
   }
 
-  function takeNext(): Waiting {
-    const clients = [...waiting.keys()];
-    const client = clients.reduce((least, one) => (workOf(one) < workOf(least) ? one : least));
-    const own = waiting.get(client) ?? [];
+  /** Without it, bodies that no request waits for would fill the memory. */
+  function refuseLate(): void {
+    for (const [client, own] of waiting) {
+      const isLate = ({ sinceMs }: Waiting): boolean => clock.steadyMs() - sinceMs >= waitMs;
+      const late = own.splice(0, own.findLastIndex(isLate) + 1);
+      if (own.length === 0) waiting.delete(client);
+      for (const { refuse } of late) refuse(new StoreUnavailable('the turn of the callback came too late'));
+    }
+  }
+
+  function takeNext(): Waiting | undefined {
+    const clients = [...waiting].toSorted(([one], [other]) => workOf(one) - workOf(other));
+    const [client, own] = clients[0] ?? ['', []];
     const next = own.shift();
-    if (next === undefined) throw new Error('a client without callbacks waits');
     if (own.length === 0) waiting.delete(client);
     return next;
   }

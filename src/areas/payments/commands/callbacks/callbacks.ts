@@ -155,14 +155,14 @@ export function makeReceivePaymentCallback(
     }
     if (provider === undefined) return { kind: 'not_configured' };
     const bytes = callback.body.length + callback.query.length;
-    await turns.wait(client, bytes);
-    const verification = await provider.verify(callback);
+    const verification = await turns.take(client, bytes, () => provider.verify(callback));
     switch (verification.kind) {
       case 'refused':
         turns.refused(client, bytes);
         onRefused(name, verification.reason);
         return { kind: 'refused' };
       case 'unavailable':
+        turns.refused(client, bytes);
         onRefused(name, verification.problem);
         return { kind: 'unavailable' };
       case 'verified':
