@@ -3,6 +3,7 @@ import { orderAggregate, orderLifeMs } from '../../../../src/areas/payments/doma
 import { type Plan, builtInPlans } from '../../../../src/areas/payments/domain/order/plans.js';
 import { CommandRejected } from '../../../../src/event-sourcing/ports/errors.js';
 import { PlatformError } from '../../../../src/areas/payments/platforms/payment-maker.js';
+import { eventually } from '../../../support/eventually.js';
 import { makeTestClock } from '../../../support/fakes/clock.js';
 import { makeTestPaymentMaker } from '../../../support/fakes/test-payment-maker.js';
 import { userId } from '../../../support/examples/ids.js';
@@ -74,6 +75,36 @@ test('Of two requests in two processes at once, buyers see one payment', async (
   t.is((await made()).length, 1);
   t.deepEqual(ways[0], ways[1]);
   t.deepEqual(await pay(), ways[0]);
+});
+
+test('The open orders of one user take one call of the platform at a time, and those of another user do not wait', async (t) => {
+  // Given three orders of one user, one of another, and a platform that answers when the test lets it
+  const { world, stores, context, maker } = await givenOrder();
+  const other = '019b7d00-0000-7000-8000-0000000000ff';
+  const orders = [
+    ...['b001', 'b002', 'b003'].map((end) => ({ ...ours, order_id: orderId.replace('a001', end) })),
+    { user_id: other, order_id: orderId.replace('a001', 'b004') },
+  ];
+  for (const { user_id, order_id } of orders) await placeOrderAs(stores, order_id, context(), { user_id });
+  const usual = { ...maker };
+  const asked: (() => void)[] = [];
+  Object.assign(maker, {
+    makePayment: async (request: Parameters<typeof maker.makePayment>[0]) => {
+      await new Promise<void>((answer) => asked.push(answer));
+      return usual.makePayment(request);
+    },
+  });
+  // When they are paid at once, then the platform is asked once for each user
+  const ways = orders.map((input) => world.payOrder({ ...input, ...client }, context()));
+  await eventually('two calls', () => asked.length >= 2);
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.is(asked.length, 2);
+  // and every order gets its payment.
+  for (let answered = 0; answered < orders.length; answered += 1) {
+    await eventually('a call', () => asked.length > answered);
+    asked[answered]?.();
+  }
+  t.is(new Set(pluck(await Promise.all(ways), 'url')).size, 4);
 });
 
 test('The event of a payment has its reference, and its address is sealed', async (t) => {

@@ -49,7 +49,10 @@ interface PaymentOf {
   readonly checkout: CheckoutState;
 }
 
-/** Calls for one order at once. They wait for one another, so that they make one payment. */
+/**
+ * Calls of one user at once. They wait for one another: those for one order make one payment, and those for many orders take one
+ * place in the queue of the platform, so that the calls of other buyers find room there.
+ */
 const waitingMax = 4;
 const titleMax = 100;
 
@@ -91,7 +94,7 @@ export function makePaying(deps: PaymentDeps) {
         `the service makes no payment at ${order.provider}; pay with the order’s number`,
       );
     }
-    return oneByOne(order_id, async () => {
+    return oneByOne(input.user_id, async () => {
       const checkout = await loadCheckout(order_id);
       const known = payablePayment(checkout, context.time);
       return wayOf(order_id, known ?? (await make(maker, { input, order, checkout }, context)));
