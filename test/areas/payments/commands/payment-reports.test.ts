@@ -143,6 +143,25 @@ test('A payment that only a report of another account links to an order is no pa
   t.like(await order(), { status: 'created' });
 });
 
+test('A time more than 5 minutes after the receipt counts as the receipt, and hides no later report', async (t) => {
+  const total = (amount: number) => ({ kind: 'refunded-in-total', amount, currency: 'USD' }) as const;
+  const inMs = (ms: number) => new Date(at.getTime() + ms).toISOString();
+  for (const [aheadMs, status, pending] of [
+    [300_001, 'refunded', 'failed'],
+    [300_000, 'partially_refunded', 'pending'],
+  ] as const) {
+    const { send, order } = await given();
+    await send({ key: 'paid', told: [told(paid(), { number })] });
+    await send({ key: 'part', told: [{ ...told(total(100)), at: inMs(aheadMs) }] });
+    await send({ key: 'whole', told: [{ ...told(total(999)), at: inMs(0) }] });
+    t.is((await order()).status, status);
+    const other = { number: numbers[1], transaction: 't2' };
+    await send({ key: 'pending', told: [{ ...told({ kind: 'pending' }, other), at: inMs(aheadMs) }] });
+    await send({ key: 'failed', told: [{ ...told({ kind: 'failed' }, other), at: inMs(0) }] });
+    t.is((await order(1)).status, pending);
+  }
+});
+
 test('A report without a transaction has a stream for itself', async (t) => {
   const { send, written, order } = await given();
   const before = (await written()).length;

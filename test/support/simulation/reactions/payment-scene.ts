@@ -30,7 +30,7 @@ export interface Scene {
   readonly messages: readonly SceneMessage[];
 }
 
-/** The time of a message that has no time. */
+/** The time of a message that has no time. The times of the others are before it. */
 export const receivedAt = new Date('2026-01-02T03:04:05.000Z');
 
 const idOf = (n: number): string => `019b7d00-0000-7000-8000-00000000a00${n}`;
@@ -95,7 +95,7 @@ export function drawScene(seed: number, { messages: asked }: { readonly messages
       ]),
       transaction: chance(0.07) ? null : pick(random, transactions),
       fact: drawFact(random, order.amount),
-      at: chance(0.08) ? null : new Date(Date.UTC(2026, 0, 2, 4, Math.floor(random() * 4))).toISOString(),
+      at: chance(0.08) ? null : new Date(Date.UTC(2026, 0, 2, 3, Math.floor(random() * 4))).toISOString(),
     };
     return { order, told };
   }

@@ -9,6 +9,7 @@ import {
   type FactOutcome,
   type PlacedOrder,
   type ReportedFact,
+  clockSkewMs,
   isKnown,
   orderAggregate,
   outcomeIn,
@@ -222,7 +223,10 @@ export function makePaymentReports(deps: Pick<PaymentDeps, 'handler' | 'paymentM
       const ofReport = of.is_ours && !isLinkedByOthers ? null : 'merchant';
       const ofFact = isAnotherPayment(notification, provider, made, reports) ? 'another_payment' : null;
       const mismatch = found.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact);
-      const fact = reportedFact(notification, of.received_at, { callback, provider, mismatch });
+      const latestMs = Date.parse(of.received_at) + clockSkewMs;
+      const isTimely = notification.at !== null && Date.parse(notification.at) <= latestMs;
+      const timed = { ...notification, at: isTimely ? notification.at : null };
+      const fact = reportedFact(timed, of.received_at, { callback, provider, mismatch });
       return { ...fact, report: of.revision };
     });
   }

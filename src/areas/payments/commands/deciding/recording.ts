@@ -16,6 +16,7 @@ import {
 import {
   type PlacedOrder,
   type ReportedFact,
+  clockSkewMs,
   orderAggregate,
   orderStatus,
   outcomesIn,
@@ -31,9 +32,6 @@ import type { foundPayments, paymentRecord } from '../resources.js';
 
 type PaymentRecord = z.output<typeof paymentRecord>;
 
-/** How far the clocks of an operator and of this process may differ. */
-const clockSkewMs = 300_000;
-
 /** Makes the use cases by which operators find a payment and record one by hand. */
 export function makeRecording(deps: PaymentDeps & { readonly paymentReports: PaymentReports }) {
   const { handler, orders, paymentCallbacks, paymentReports } = deps;
@@ -47,7 +45,6 @@ export function makeRecording(deps: PaymentDeps & { readonly paymentReports: Pay
    * payment_callback_full
    */
   async function recordPayment(request: RecordRequest, context: CommandContext): Promise<PaymentRecord> {
-    // The order keeps the latest figure of a platform, so a time in the future would hide what comes later.
     if (request.at !== undefined && Date.parse(request.at) > context.time.getTime() + clockSkewMs)
       invalid('at', 'lies in the future', 'too_large');
     const orderId = parseOrderNumber(request.order) ?? request.order;

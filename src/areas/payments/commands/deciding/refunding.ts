@@ -9,7 +9,7 @@ import type { PaymentDeps } from '../../deps.js';
 import { type AskedRefund, checkoutAggregate, rejectCheckout } from '../../domain/checkout/checkout.js';
 import { refundedOf, sum, takenOf } from '../../domain/order/facts.js';
 import { orderNumber } from '../../domain/payment.js';
-import { type PlacedOrder, orderAggregate, placed } from '../../domain/order/order.js';
+import { type PlacedOrder, clockSkewMs, orderAggregate, placed } from '../../domain/order/order.js';
 import type { Capture } from '../../domain/order/unused.js';
 import { PlatformError } from '../../domain/platform-error.js';
 import type { PaymentMaker, RefundRequest } from '../../platforms/payment-maker.js';
@@ -170,9 +170,6 @@ function remainingOf(
     return reported.some(({ id }) => id === refundId);
   }
 }
-
-/** How far the clocks of a platform and of this process may differ. */
-const clockSkewMs = 300_000;
 
 /**
  * Returns the platform's id of a refund without an answer, where it has reported a refund of this amount since the service

@@ -18,7 +18,7 @@ import { eventsOf, mismatch, type ReportedFact } from './reported-fact.js';
 import { isApplicable, knownAs, type Mismatch } from './review.js';
 import { type GoneReason, unusedPayments } from './unused.js';
 
-export { reportedFact, type ReportedFact } from './reported-fact.js';
+export { clockSkewMs, reportedFact, type ReportedFact } from './reported-fact.js';
 export { type GoneReason, unusedPayments } from './unused.js';
 export {
   isDue,

@@ -18,6 +18,12 @@ export interface ReportedFact {
 }
 
 /**
+ * How far the clocks of a platform or an operator and of this process may differ. The order keeps the latest figure of a
+ * platform, so a later time would hide every report after it.
+ */
+export const clockSkewMs = 300_000;
+
+/**
  * Makes the fact of a notification.
  * @param receivedAt counts where the platform names no time
  */
