@@ -145,7 +145,7 @@ function isReversal({ refund }: DataOf<'RefundReported'>): boolean {
 
 export const ordersProjection: Projection<OrderDocument, OrderEvent> = {
   name: 'orders',
-  version: 8,
+  version: 9,
   category: orderCategory,
   codec: orderCodec,
   indexes: ['user_id', 'project_id', 'open_for', 'in_review'],

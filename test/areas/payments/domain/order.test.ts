@@ -34,7 +34,7 @@ function reportOf(
   fact: PaymentFact,
   callback = 'standard-c1',
   minute = 0,
-  transactionId = 't1',
+  transactionId: string | null = 't1',
 ): OrderCommand {
   return { type: 'Report', reports: [aReport(fact, { callback, transactionId, at: instantAt(minute) })] };
 }
@@ -285,7 +285,7 @@ test('An order that its buyer canceled while a payment was under way does not ex
 });
 
 type End = 'pending' | 'unpaid' | 'failed' | 'canceled' | 'expired';
-const told = (kind: End, n = 1, minute = 0, transaction?: string): OrderCommand =>
+const told = (kind: End, n = 1, minute = 0, transaction?: string | null): OrderCommand =>
   reportOf({ kind }, `standard-c${n}`, minute, transaction);
 const expiry = (minute: number): OrderCommand => ({ type: 'Expire', now: instantAt(minute) });
 /** What platforms say of payments, by transaction and minute, and whether the order is expired; the status. */
@@ -297,6 +297,28 @@ const pendings: readonly (readonly [string, readonly OrderCommand[], OrderStatus
   ['no later end', [told('pending'), told('expired', 2, 1)], 'expired'],
   ['no decision of the buyer', [told('pending'), { type: 'Cancel' }], 'canceled'],
   ['nothing where the buyer must act', [told('unpaid'), told('failed', 2)], 'failed'],
+  ['no later end without a transaction', [told('pending'), told('failed', 2, 1, null)], 'failed'],
+  [
+    'no later end where it names no transaction',
+    [told('pending', 1, 0, null), told('failed', 2, 1)],
+    'failed',
+  ],
+  [
+    'an earlier end where one of them names no transaction',
+    [
+      told('failed', 1, 0, null),
+      told('pending', 2, 1),
+      told('pending', 3, 2, null),
+      told('failed', 4, 1, 't2'),
+    ],
+    'pending',
+  ],
+  ['a session without a transaction that expires', [told('pending'), told('expired', 2, 1, null)], 'pending'],
+  [
+    'no later expiry where both name none',
+    [told('pending', 1, 0, null), told('expired', 2, 1, null)],
+    'expired',
+  ],
   ['no expiry after 21 days', [told('pending'), expiry(21 * 1_440)], 'expired'],
 ];
 for (const [title, commands, status] of pendings) {

@@ -51,13 +51,19 @@ export function ledgerOf(
     return has('pending') || has('unpaid') ? 'pending' : 'created';
   }
 
-  /** Of one payment's pending and end, the later by the platform's time counts, and the end in a tie. */
+  /**
+   * Of one payment's pending and end, the later by the platform's time counts, and the end in a tie. A failure or a
+   * cancellation without a name ends each payment, and any end the payment without a name.
+   */
   function isUnderWay(): boolean {
-    return grouped(entries, ({ transaction, isNamed }) => (isNamed ? transaction : '')).some((of) => {
-      const latest = (...kinds: readonly PaymentFact['kind'][]): number =>
-        Math.max(...of.map(({ fact, atMs }) => (kinds.includes(fact.kind) ? atMs : -Infinity)));
-      return latest('pending') > latest('failed', 'expired', 'canceled');
-    });
+    const ends = entries.filter(({ fact }) => ['failed', 'expired', 'canceled'].includes(fact.kind));
+    const isEndOf = (end: LedgerEntry, pending: LedgerEntry): boolean => {
+      if (end.atMs < pending.atMs) return false;
+      if (!pending.isNamed) return true;
+      return end.isNamed ? end.transaction === pending.transaction : end.fact.kind !== 'expired';
+    };
+    const pendings = entries.filter(({ fact }) => fact.kind === 'pending');
+    return pendings.some((pending) => !ends.some((end) => isEndOf(end, pending)));
   }
 }
 

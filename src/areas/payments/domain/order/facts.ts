@@ -15,14 +15,15 @@ export type OrderFacts = {
 };
 
 /**
- * A payment that was made, and the latest times of the platform at which it was pending and at which it ended; epoch ms.
- * `id`: see `transactionKey`.
+ * A payment that was made, and the latest times of the platform at which it was pending, at which it failed or was canceled,
+ * and at which it expired; epoch ms. `id`: see `transactionKey`.
  */
 export type PaymentAttempt = {
   readonly id: string;
   readonly transaction_id: string | null;
   readonly pending_ms: number;
   readonly ended_ms: number;
+  readonly expired_ms: number;
 };
 
 export type OrderEnd = 'failed' | 'expired' | 'canceled';
@@ -78,29 +79,36 @@ export function withEnd(facts: OrderFacts, end: OrderEnd): OrderFacts {
 export function withAttempt(
   facts: OrderFacts,
   { id, transaction_id }: Pick<PaymentAttempt, 'id' | 'transaction_id'>,
-  { pending_ms = never, ended_ms = never }: Partial<PaymentAttempt>,
+  { pending_ms = never, ended_ms = never, expired_ms = never }: Partial<PaymentAttempt>,
 ): OrderFacts {
-  const fresh = { id, transaction_id, pending_ms, ended_ms };
+  const fresh = { id, transaction_id, pending_ms, ended_ms, expired_ms };
   const later = (known: PaymentAttempt): PaymentAttempt => ({
     ...known,
     pending_ms: Math.max(known.pending_ms, pending_ms),
     ended_ms: Math.max(known.ended_ms, ended_ms),
+    expired_ms: Math.max(known.expired_ms, expired_ms),
   });
   return { ...facts, attempts: withEntry(facts.attempts, 'id', fresh, later) };
 }
 
-/** Returns the payments that the platform still decides on. The end wins where both have one time. */
+/**
+ * Returns the payments that the platform still decides on. The end wins where both have one time. An end without a
+ * transaction may be that of any payment, and any end that of a payment without one. But what expires was not paid: a session
+ * of Stripe without a transaction expires beside the payment of another session.
+ */
 export function underWay({ attempts }: OrderFacts): readonly PaymentAttempt[] {
-  return attempts.filter(({ pending_ms, ended_ms }) => pending_ms > ended_ms);
+  const endOf = ({ ended_ms, expired_ms }: PaymentAttempt): number => Math.max(ended_ms, expired_ms);
+  const unnamedEnd = attempts.find(({ transaction_id }) => transaction_id === null)?.ended_ms ?? never;
+  const anyEnd = Math.max(...attempts.map(endOf));
+  return attempts.filter(
+    (one) => one.pending_ms > (one.transaction_id === null ? anyEnd : Math.max(endOf(one), unnamedEnd)),
+  );
 }
 
 /** Gives up on the payments that the platform has not decided. */
 export function withoutUnderWay(facts: OrderFacts): OrderFacts {
-  const attempts = facts.attempts.map((one) => ({
-    ...one,
-    ended_ms: Math.max(one.ended_ms, one.pending_ms),
-  }));
-  return { ...facts, attempts };
+  const givenUp = (one: PaymentAttempt) => ({ ...one, expired_ms: Math.max(one.expired_ms, one.pending_ms) });
+  return { ...facts, attempts: facts.attempts.map(givenUp) };
 }
 
 export function withCapture(facts: OrderFacts, transactionId: string, paid: Money): OrderFacts {

@@ -84,8 +84,9 @@ export function applyEvent(
     case 'PaymentCaptured':
       return afterCapture(order, event);
     case 'PaymentFailed': {
-      const ended_ms = Date.parse(event.data.at);
-      return { facts: withAttempt(withEnd(facts, event.data.reason), attemptOf(event), { ended_ms }) };
+      const { reason, at } = event.data;
+      const end = reason === 'expired' ? { expired_ms: Date.parse(at) } : { ended_ms: Date.parse(at) };
+      return { facts: withAttempt(withEnd(facts, reason), attemptOf(event), end) };
     }
     case 'OrderExpired':
       return { facts: withEnd(withoutUnderWay(facts), 'expired') };
