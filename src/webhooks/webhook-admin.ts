@@ -93,18 +93,22 @@ export function makeWebhookAdmin(deps: {
     endpoint: WebhookEndpoint,
     { from, resource }: Pick<ReplayRequest, 'from' | 'resource'>,
   ): Promise<{ readonly replayed: number; readonly resources: number }> {
-    const streams = new Map<string, number>();
+    /** By revision. */
+    const streams = new Map<string, GivenUp[]>();
     for await (const entry of records.allGivenUp(endpoint.id)) {
       if (resource !== null && entry.stream !== resource) continue;
       if (from !== null && new Date(entry.recorded_at) < from) continue;
-      const range = { next: entry.revision, until: entry.revision };
-      await replayRange(endpoint, entry.stream, range);
-      await records.forgetGivenUp(endpoint.id, entry);
-      // A count of streams that follow one another, since the entries come by stream.
-      const count = (streams.get(entry.stream) ?? 0) + 1;
-      streams.set(entry.stream, count);
+      const known = streams.get(entry.stream);
+      if (known === undefined) streams.set(entry.stream, [entry]);
+      else known.push(entry);
     }
-    const replayed = [...streams.values()].reduce((sum, count) => sum + count, 0);
+    let replayed = 0;
+    for (const [stream, entries] of streams) {
+      // A stream waits as one range, so the messages between the entries are sent again, too.
+      const [next = 0, until = next] = [entries[0], entries.at(-1)].map((entry) => entry?.revision);
+      replayed += await replayRange(endpoint, stream, { next, until });
+      for (const entry of entries) await records.forgetGivenUp(endpoint.id, entry);
+    }
     return { replayed, resources: streams.size };
   }
 
@@ -149,15 +153,18 @@ export function makeWebhookAdmin(deps: {
     return { replayed: count, resources: 1 };
   }
 
-  /** Lets a range of a stream wait from now on, together with what waits already. */
-  async function replayRange(endpoint: WebhookEndpoint, stream: string, range: Range): Promise<void> {
+  /** Lets a range of a stream wait from now on, together with what waits already. @returns how many more messages wait */
+  async function replayRange(endpoint: WebhookEndpoint, stream: string, range: Range): Promise<number> {
     const now = clock.now().toISOString();
+    let added = 0;
     await records.changeWaiting(endpoint.id, stream, async (found) => {
       const next = Math.min(range.next, found?.next ?? range.next);
       const until = Math.max(range.until, found?.until ?? range.until);
       const { count: pending } = await countSelected(endpoint, stream, { next, until });
+      added = pending - (found?.pending ?? 0);
       return { next, until, pending, failures: 0, not_before: now, since: now };
     });
+    return added;
   }
 
   async function countSelected(endpoint: WebhookEndpoint, stream: string, { next, until }: Range) {

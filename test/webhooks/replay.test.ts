@@ -74,6 +74,34 @@ test('A replay of a resource that waits joins what waits', async (t) => {
   t.deepEqual(typesAt(receiver), ['order.placed', 'order.placed', 'order.payment_pending']);
 });
 
+test('A replay of failed deliveries sends the messages between two of one resource again, and counts them', async (t) => {
+  // Given a resource with a delivered message between two that were given up
+  const { receiver, id, admin, listed, begin, pending, ...world } = await givenEndpoint(t, 'order.*');
+  await begin();
+  const append = async (status: number, type: 'OrderPlaced' | 'PaymentPending' | 'OrderExpired') => {
+    receiver.answerWith(() => status);
+    await world.appendToOrder(anId(1), type);
+  };
+  const givenUp = (count: number) =>
+    eventually(`${count} given up`, async () => {
+      world.advance(3 * 60 * 60 * 1_000);
+      return (await listed())?.failed === count;
+    });
+  await append(500, 'OrderPlaced');
+  await givenUp(1);
+  await append(204, 'PaymentPending');
+  await receiver.acceptedCount(1);
+  await append(500, 'OrderExpired');
+  await givenUp(2);
+  // When an operator replays those that were given up, then the message between them comes again too
+  receiver.answerWith(() => 204);
+  t.deepEqual(await admin.replay({ ...nothing, endpoint: id, failed: true }), { replayed: 3, resources: 1 });
+  await receiver.acceptedCount(4);
+  t.deepEqual(typesAt(receiver).slice(1), ['order.placed', 'order.payment_pending', 'order.expired']);
+  await pending(0);
+  t.is((await listed())?.failed, 0);
+});
+
 test('A replay without a choice, of another endpoint or of another stream is refused', async (t) => {
   const world = givenWebhooks(t);
   const endpoints = world.endpointsAt(['https://shop.example.org/hook', '*']);
