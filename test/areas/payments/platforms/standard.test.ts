@@ -34,6 +34,15 @@ test('Parts of a genuine message cannot move over the boundaries of the signed t
   t.is((await standard.verify(genuine)).kind, 'verified');
 });
 
+test('A signature counts in any of several headers, which HTTP joins by a comma', async (t) => {
+  const message = callback('{"type":"payment.pending"}');
+  const good = message.headers['webhook-signature'];
+  for (const joined of [`${good}, v1,AAAA`, `v1,AAAA, ${good}`, `v1a,AAAA v1,AAAA,  ${good}`]) {
+    const headers = { ...message.headers, 'webhook-signature': joined };
+    t.is((await standard.verify({ ...message, headers })).kind, 'verified', joined);
+  }
+});
+
 test('The digest of a repeated message covers only its content', async (t) => {
   const message = standardMessages[1]?.message ?? {};
   await digestCovers(t, standard, callback(JSON.stringify(message)), {

@@ -68,7 +68,8 @@ export function verifyStandard({ checks }: { readonly checks: readonly StandardC
   return async ({ headers, body, receivedAt }) => {
     const id = headers['webhook-id'] ?? '';
     const time = headers['webhook-timestamp'] ?? '';
-    const signatures = (headers['webhook-signature'] ?? '').split(' ', signaturesMax);
+    // Several headers arrive as one, joined by a comma and a space.
+    const signatures = (headers['webhook-signature'] ?? '').split(/,? +/, signaturesMax);
     // A dot in the id would let the boundary between id and time move.
     if (!/^[\x21-\x2d\x2f-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(time)) return refused('malformed');
     const content = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
