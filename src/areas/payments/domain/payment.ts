@@ -66,10 +66,12 @@ export function platformTerms(provider: PaymentProviderName): PaymentPlatform {
   return found;
 }
 
+const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})@(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]?))?$/;
+
 /** Names a report: its stream and `@<revision>`. With `.<index>` it names one of its facts. */
 export const paymentId = z
   .string()
-  .regex(/^[a-z]{1,16}-[0-9a-f]{64}@(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]?))?$/)
+  .regex(paymentIdPattern)
   .meta({
     id: 'PaymentId',
     description: '`id` of what is listed under `/admin/payments`.',
@@ -186,8 +188,6 @@ export function isForwardedKey(key: string): boolean {
 export function approvalName(provider: PaymentProviderName, reference: string, event: string): string {
   return `${provider}-${sha256(JSON.stringify([reference, event]))}`;
 }
-
-const paymentIdPattern = /^([a-z]{1,16}-[0-9a-f]{64})@(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]?))?$/;
 
 /** Parses the id of a report, or of one of its notifications (`index`; null: the whole). Null where it is malformed. */
 export function parsePaymentId(id: string) {

@@ -7,7 +7,6 @@ export type OrderRejection =
   /** The buyer has paid, and the platform still decides. */
   | 'payment_pending'
   | 'order_limit_reached'
-  /** The plan does not exist, or has no price in this currency. */
   /** No mismatch of this name waits for a decision. */
   | 'review_not_open'
   /** An operator has made another decision. */

@@ -2,6 +2,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import { chinaTime } from '../money.js';
 import { PlatformError } from '../payment-maker.js';
 import { type Fields, at, decodeBase64, readJsonObject, textAt } from '../calls/parsing.js';
+import { signedText } from '../calls/forms.js';
 import { type CallPlatform, platformCode, unreadableReply } from '../calls/platform-calls.js';
 import { firstThat, holdsRsaSha256 } from '../keys/verification.js';
 
@@ -34,10 +35,8 @@ export function signAlipayCall(
     ...{ timestamp: chinaTime(at), ...addresses },
   };
   const json = JSON.stringify(content);
-  const named = Object.entries({ ...common, biz_content: json }).sort(([one], [other]) =>
-    one < other ? -1 : 1,
-  );
-  const text = named.map(([name, value]) => `${name}=${value}`).join('&');
+  const form = new Map(Object.entries({ ...common, biz_content: json }));
+  const text = signedText(form, [...form.keys()]);
   const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64');
   return {
     url: `${gateway}?${new URLSearchParams({ ...common, sign: signature }).toString()}`,

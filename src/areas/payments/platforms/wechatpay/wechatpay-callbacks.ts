@@ -1,31 +1,22 @@
 import { createDecipheriv } from 'node:crypto';
 import { at, decodeBase64, readJsonObject, textAt, timeAt } from '../calls/parsing.js';
-import type { PaymentCallback, Refusal, Verification, Verify } from '../payment-provider.js';
+import type { Verification, Verify } from '../payment-provider.js';
 import {
   isOurResource,
   readResource,
   wechatPayFields,
   type WechatPayMerchant,
 } from './wechatpay-resource.js';
-import type { WechatPayKeys } from './wechatpay-client.js';
-import {
-  fieldsAt,
-  holdsRsaSha256,
-  isWithinTolerance,
-  refused,
-  verified,
-  verifiedUnreadable,
-} from '../keys/verification.js';
+import { judgeSigned, type WechatPayKeys } from './wechatpay-client.js';
+import { fieldsAt, refused, verified, verifiedUnreadable } from '../keys/verification.js';
 
 const ciphertextMax = 262_144;
 const tagBytes = 16;
-const rsaSha256 = 'WECHATPAY2-SHA256-RSA2048';
 
 /**
- * Verifies callbacks of WeChat Pay API v3 ("Verify the signature", "Decrypt callbacks"): RSA-SHA256 over
- * `<timestamp>\n<nonce>\n<raw body>\n` by the key that `Wechatpay-Serial` names. The resource is AES-256-GCM under the
- * API v3 key. The platform requires a refusal of its probes with a wrong signature (WECHATPAY/SIGNTEST/). The key of a
- * callback is the message's id.
+ * Verifies callbacks of WeChat Pay API v3 ("Decrypt callbacks"), signed as `judgeSigned` reads. The resource is AES-256-GCM
+ * under the API v3 key. The platform requires a refusal of its probes with a wrong signature (WECHATPAY/SIGNTEST/). The key
+ * of a callback is the message's id.
  * @param apiV3Keys 32 bytes each, of `PAYMENT_WECHATPAY_API_V3_KEY`
  */
 export function verifyWechatPay(
@@ -33,20 +24,9 @@ export function verifyWechatPay(
 ): Verify {
   const { keys, apiV3Keys, ...merchant } = input;
   return async (callback) => {
-    const refusal = await judge(callback);
+    const refusal = await judgeSigned(callback, keys, callback.receivedAt);
     return refusal === null ? read(callback.body) : refused(refusal);
   };
-
-  async function judge({ headers, body, receivedAt }: PaymentCallback): Promise<Refusal | null> {
-    const signed = parseSigned(headers);
-    if (signed === null) return 'malformed';
-    const { time, nonce, serial, signature } = signed;
-    const key = keys(serial, receivedAt);
-    if (key === null) return 'unknown_key';
-    const content = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
-    if (!(await holdsRsaSha256(content, key.key, signature))) return 'wrong_signature';
-    return isWithinTolerance(time, receivedAt) ? null : 'out_of_time';
-  }
 
   async function read(body: Buffer): Promise<Verification> {
     const message = await readJsonObject(body);
@@ -68,17 +48,6 @@ export function verifyWechatPay(
       fields: [...fieldsAt(message, ['id', 'event_type']), ...fieldsAt(resource, wechatPayFields)],
     });
   }
-}
-
-function parseSigned(headers: PaymentCallback['headers']) {
-  const time = headers['wechatpay-timestamp'] ?? '';
-  const nonce = headers['wechatpay-nonce'] ?? '';
-  const serial = headers['wechatpay-serial'] ?? '';
-  const signature = decodeBase64(headers['wechatpay-signature'] ?? '');
-  const algorithm = headers['wechatpay-signature-type'] ?? rsaSha256;
-  if (signature === null || algorithm !== rsaSha256) return null;
-  if (!/^\d{1,12}$/.test(time) || !/^[\x21-\x7e]{1,64}$/.test(nonce)) return null;
-  return { time, nonce, serial, signature };
 }
 
 interface Sealed {

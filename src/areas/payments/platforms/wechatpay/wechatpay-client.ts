@@ -1,6 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto';
 import type { OutgoingReply, OutgoingRequest } from '../../../../outgoing/outgoing-http.js';
 import { PlatformError } from '../payment-maker.js';
+import type { Refusal } from '../payment-provider.js';
 import { type Fields, decodeBase64 } from '../calls/parsing.js';
 import { type CallPlatform, fieldsOfReply } from '../calls/platform-calls.js';
 import { holdsRsaSha256, isWithinTolerance } from '../keys/verification.js';
@@ -49,6 +50,7 @@ function parseKey({ name, text }: KeyDirectoryFile): readonly [string, Verifying
   return [name, { key, validFrom: Number.NEGATIVE_INFINITY, validTo: Number.POSITIVE_INFINITY }];
 }
 
+/** What signs requests, replies and callbacks. */
 const scheme = 'WECHATPAY2-SHA256-RSA2048';
 
 /** What signs the requests of a merchant. */
@@ -90,7 +92,8 @@ export function makeWechatPayClient(deps: {
     // Throws for an error. The platform signs errors too, but TLS is enough for a refusal.
     const fields = await fieldsOfReply(reply, ['code']);
     // Without a genuine signature, nothing that the reply says counts.
-    if (!(await isGenuine(reply))) throw new PlatformError('outcome_unknown', 'reply_not_genuine');
+    if ((await judgeSigned(reply, keys, now())) !== null)
+      throw new PlatformError('outcome_unknown', 'reply_not_genuine');
     return fields;
   };
 
@@ -116,14 +119,34 @@ export function makeWechatPayClient(deps: {
       ...(json === undefined ? {} : { body: Buffer.from(body) }),
     };
   }
+}
 
-  async function isGenuine({ headers, body }: OutgoingReply): Promise<boolean> {
-    const time = headers['wechatpay-timestamp'] ?? '';
-    const nonce = headers['wechatpay-nonce'] ?? '';
-    const signature = decodeBase64(headers['wechatpay-signature'] ?? '');
-    const key = keys(headers['wechatpay-serial'] ?? '', now());
-    if (signature === null || key === null || !/^\d{1,12}$/.test(time)) return false;
-    const text = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
-    return (await holdsRsaSha256(text, key.key, signature)) && isWithinTolerance(time, now());
-  }
+/**
+ * Judges the signature of a callback or a reply ("Verify the signature"): RSA-SHA256 over `<timestamp>\n<nonce>\n<raw body>\n`
+ * by the key that `Wechatpay-Serial` names. Returns null for a genuine one.
+ */
+export async function judgeSigned(
+  { headers, body }: Pick<OutgoingReply, 'headers' | 'body'>,
+  keys: WechatPayKeys,
+  now: Date,
+): Promise<Refusal | null> {
+  const signed = parseSigned(headers);
+  if (signed === null) return 'malformed';
+  const { time, nonce, serial, signature } = signed;
+  const key = keys(serial, now);
+  if (key === null) return 'unknown_key';
+  const content = Buffer.concat([Buffer.from(`${time}\n${nonce}\n`), body, Buffer.from('\n')]);
+  if (!(await holdsRsaSha256(content, key.key, signature))) return 'wrong_signature';
+  return isWithinTolerance(time, now) ? null : 'out_of_time';
+}
+
+function parseSigned(headers: OutgoingReply['headers']) {
+  const time = headers['wechatpay-timestamp'] ?? '';
+  const nonce = headers['wechatpay-nonce'] ?? '';
+  const serial = headers['wechatpay-serial'] ?? '';
+  const signature = decodeBase64(headers['wechatpay-signature'] ?? '');
+  const algorithm = headers['wechatpay-signature-type'] ?? scheme;
+  if (signature === null || algorithm !== scheme) return null;
+  if (!/^\d{1,12}$/.test(time) || !/^[\x21-\x7e]{1,64}$/.test(nonce)) return null;
+  return { time, nonce, serial, signature };
 }
