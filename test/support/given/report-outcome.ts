@@ -9,6 +9,7 @@ import { transactionAggregate } from '../../../src/areas/payments/domain/transac
 import {
   type TransactionReport,
   type TransactionState,
+  isOfOurs,
   whyPending,
 } from '../../../src/areas/payments/domain/transaction/fold.js';
 import type { CommandHandler } from '../../../src/event-sourcing/deciding/command-handler.js';
@@ -35,14 +36,15 @@ export async function outcomeOfReport(
   if (orderId === null) return unlinked(state, report);
   const { state: order } = await handler.load(orderAggregate, orderId);
   if (order.status === 'absent') throw new Error('the order of a report is gone');
-  const ofReport = report.is_ours ? null : 'merchant';
-  const mismatch = orderId === linked ? ofReport : 'transaction_of_another_order';
-  const outcomes = report.notifications.map(({ fact, transaction_id: transactionId, at }, index) =>
-    outcomeIn(order, {
+  const outcomes = report.notifications.map((notification, index) => {
+    const { fact, transaction_id: transactionId, at } = notification;
+    const ofReport = isOfOurs(state, orderId, report, notification) ? null : 'merchant';
+    return outcomeIn(order, {
       ...{ callback: factName(stream, report, index), provider: platformOf(stream), transactionId, fact },
-      ...{ mismatch, at: new Date(at ?? report.received_at) },
-    }),
-  );
+      mismatch: orderId === linked ? ofReport : 'transaction_of_another_order',
+      at: new Date(at ?? report.received_at),
+    });
+  });
   return { disposition: mainOf(outcomes), orderId };
 }
 

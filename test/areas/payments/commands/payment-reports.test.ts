@@ -123,9 +123,12 @@ test('A payment that only a report of another account links to an order is no pa
   // As Stripe reports a Payment Link: the session names the order that the buyer chose, and the intent names none.
   const session = { key: 'session', told: [told(paid(), { number })], isOurs: false };
   const intent = { key: 'intent', told: [told(paid())] };
+  // The shop may give its own id to the intents of a link.
+  const named = { key: 'intent', told: [told(paid(), { number: 'cart-7' })] };
   for (const messages of [
     [session, intent],
     [intent, session],
+    [session, named],
   ]) {
     const { send, order, resolve, idOf } = await given();
     for (const message of messages) await send(message);

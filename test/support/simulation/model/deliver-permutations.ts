@@ -21,13 +21,19 @@ import type { PaymentReport } from '../../../../src/areas/payments/domain/transa
 import {
   applicableAt,
   evolveTransaction,
+  isOfOurs,
   noReports,
   type TransactionState,
 } from '../../../../src/areas/payments/domain/transaction/fold.js';
 import { transactionAggregate } from '../../../../src/areas/payments/domain/transaction/transaction.js';
 import { makeSeededRandom } from '../../fakes/clock.js';
 import { digest, userId } from '../../examples/ids.js';
-import { callbackOf, type ExpectedOrder, expectedOf } from '../reactions/payment-expectation.js';
+import {
+  callbackOf,
+  type Circumstances,
+  type ExpectedOrder,
+  expectedOf,
+} from '../reactions/payment-expectation.js';
 import { drawScene, receivedAt, type Scene, type SceneMessage } from '../reactions/payment-scene.js';
 
 /** A transaction after so many events. */
@@ -121,16 +127,16 @@ export function problemOfDeliveries(
   }
 
   function tell(world: World, { stream, revision }: Told): World {
-    const state = world.transactions.get(stream)?.state;
-    const due = state === undefined ? null : applicableAt(state, revision);
+    const state = world.transactions.get(stream)?.state ?? noReports;
+    const due = applicableAt(state, revision);
     if (due === null) return world;
     const provider = stream.startsWith('stripe') ? 'stripe' : 'standard';
     const reports = due.reports.flatMap((report) =>
-      report.notifications.map(({ fact, transaction_id: transactionId, at }, index) => ({
+      report.notifications.map(({ fact, order_number, transaction_id: transactionId, at }, index) => ({
         ...({ callback: factName(stream, report, index), provider, transactionId, fact } as const),
         mismatch: due.isOther
           ? ('transaction_of_another_order' as const)
-          : report.is_ours
+          : isOfOurs(state, due.orderId, report, { order_number })
             ? null
             : ('merchant' as const),
         at: new Date(at ?? report.received_at),
@@ -144,14 +150,16 @@ export function problemOfDeliveries(
     count('sequences');
     const end = tellAll(world);
     const links = new Map<string, string>();
+    const linkedByOthers = new Set<string>();
     const keys = new Map<string, string>();
     for (const [stream, { state }] of end.transactions) {
       if (state.link !== null) links.set(stream, state.link.order_id);
       for (const report of state.reports) {
+        if (report.revision === state.link?.at && !report.is_ours) linkedByOthers.add(stream);
         keys.set(factName(stream, report, 0), notificationName(report.key, 0));
       }
     }
-    const expected = expectedWith(links);
+    const expected = expectedWith({ links, linkedByOthers });
     for (const [id, state] of end.orders) {
       if (state.status === 'absent') throw new Error('the order was placed');
       const order = granted(state);
@@ -169,12 +177,14 @@ export function problemOfDeliveries(
   }
 
   /** The expectation depends on nothing but the links, so few are computed. */
-  function expectedWith(links: ReadonlyMap<string, string>): ReadonlyMap<string, ExpectedOrder> {
-    const key = JSON.stringify([...links].sort());
+  function expectedWith(
+    linked: Pick<Circumstances, 'links' | 'linkedByOthers'>,
+  ): ReadonlyMap<string, ExpectedOrder> {
+    const key = JSON.stringify([[...linked.links].sort(), [...linked.linkedByOthers].sort()]);
     const known = memory.get(key);
     if (known !== undefined) return known;
     const ends = new Map(scene.orders.map(({ id }) => [id, []]));
-    const { orders } = expectedOf(scene, { accepted, links, ends, decisions: noDecisions });
+    const { orders } = expectedOf(scene, { accepted, ...linked, ends, decisions: noDecisions });
     memory.set(key, orders);
     return orders;
   }

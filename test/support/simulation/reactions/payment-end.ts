@@ -99,19 +99,22 @@ function circumstancesOf({ orders, messages }: Scene, events: readonly LogEvent[
     const message = messages.find((one) => fieldsDigestOf(one) === data['digest']);
     if (message !== undefined) accepted.set(callbackOf(message), message);
   }
-  return { accepted, links: linksOf(events), ends, decisions: decisionsOf(events) };
+  return { accepted, ...linksOf(events), ends, decisions: decisionsOf(events) };
 }
 
-/** Returns the first order of each transaction. */
-function linksOf(events: readonly LogEvent[]): ReadonlyMap<string, string> {
+/** Returns the first order of each transaction, and the transactions that have it from a report of another account. */
+function linksOf(events: readonly LogEvent[]): Pick<Circumstances, 'links' | 'linkedByOthers'> {
   const links = new Map<string, string>();
+  const linkedByOthers = new Set<string>();
   for (const { stream, data } of events) {
     const orderId = data['order_id'];
     if (!stream.startsWith('transaction-') || typeof orderId !== 'string') continue;
     const id = stream.slice(stream.indexOf('-') + 1);
-    if (!links.has(id)) links.set(id, orderId);
+    if (links.has(id)) continue;
+    links.set(id, orderId);
+    if (data['is_ours'] === false) linkedByOthers.add(id);
   }
-  return links;
+  return { links, linkedByOthers };
 }
 
 function decisionsOf(events: readonly LogEvent[]): Decisions {

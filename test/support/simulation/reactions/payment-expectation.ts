@@ -44,6 +44,8 @@ export interface Circumstances {
   readonly accepted: ReadonlyMap<string, SceneMessage>;
   /** By the stream of the transaction. */
   readonly links: ReadonlyMap<string, string>;
+  /** The streams whose link is of a report of another account. */
+  readonly linkedByOthers: ReadonlySet<string>;
   /** By order: its expiry, or its cancellation by the buyer. */
   readonly ends: ReadonlyMap<string, readonly ('expired' | 'canceled')[]>;
   readonly decisions: Decisions;
@@ -83,7 +85,7 @@ interface Notification {
 
 export function expectedOf(
   { orders }: Scene,
-  { accepted, links, ends, decisions }: Circumstances,
+  { accepted, links, linkedByOthers, ends, decisions }: Circumstances,
 ): Expectation {
   const byId = new Map(orders.map((order) => [order.id, order]));
   const entries = new Map<string, LedgerEntry[]>(orders.map(({ id }) => [id, []]));
@@ -166,11 +168,12 @@ export function expectedOf(
   }
 
   function mismatchOf(
-    { isOurs, provider, stream, fact }: Notification,
+    { isOurs, provider, number, stream, fact }: Notification,
     order: SceneOrder,
   ): Mismatch['reason'] | null {
     if (stream !== null && links.get(stream) !== order.id) return 'transaction_of_another_order';
-    if (!isOurs || provider !== order.provider) return 'merchant';
+    const isLinkedByOthers = linkedByOthers.has(stream ?? '') && numbered(number)?.id !== order.id;
+    if (!isOurs || isLinkedByOthers || provider !== order.provider) return 'merchant';
     return isPriced(fact, order) ? null : 'price';
   }
 }

@@ -27,7 +27,12 @@ import {
   type PaymentProviderName,
 } from '../../domain/payment.js';
 import type { PaymentReport } from '../../domain/transaction/events.js';
-import { type Applicable, type TransactionState, applicableAt } from '../../domain/transaction/fold.js';
+import {
+  type Applicable,
+  type TransactionState,
+  applicableAt,
+  isOfOurs,
+} from '../../domain/transaction/fold.js';
 import { whenRejected } from '../../../shared/rejections.js';
 import { isAnotherPayment, makeMadePayments } from './made-payments.js';
 
@@ -212,15 +217,13 @@ export function makePaymentReports(deps: Pick<PaymentDeps, 'handler' | 'paymentM
   async function factsOf(
     id: string,
     found: Applicable,
-    { link, reports }: TransactionState,
+    state: TransactionState,
   ): Promise<readonly (ReportedFact & { readonly report: number })[]> {
     const provider = platformOf(id);
+    const { reports } = state;
     const made = await madePayments(provider, found, reports);
-    const linking = reports.find(({ revision }) => revision === link?.at);
     return namedIn(id, found).map(({ name: callback, notification, of }) => {
-      // A fact without a number belongs to the order by the report that linked them. That of another account links nothing of ours.
-      const isLinkedByOthers = notification.order_number === null && linking?.is_ours === false;
-      const ofReport = of.is_ours && !isLinkedByOthers ? null : 'merchant';
+      const ofReport = isOfOurs(state, found.orderId, of, notification) ? null : 'merchant';
       const ofFact = isAnotherPayment(notification, provider, made, reports) ? 'another_payment' : null;
       const mismatch = found.isOther ? 'transaction_of_another_order' : (ofReport ?? ofFact);
       const latestMs = Date.parse(of.received_at) + clockSkewMs;

@@ -1,5 +1,5 @@
-import { movesMoney } from '../fact.js';
-import type { HoldReason } from '../payment.js';
+import { movesMoney, type PaymentNotification } from '../fact.js';
+import { type HoldReason, parseOrderNumber } from '../payment.js';
 import type { PaymentReport, ReportResolution, TransactionEvent } from './events.js';
 
 /** A report in its stream. A type alias, because documents contain it. */
@@ -40,6 +40,21 @@ export function applicableAt({ link, reports }: TransactionState, revision: numb
   const orderId = (revision === link?.at ? null : found[0]?.order_id) ?? link?.order_id;
   if (orderId === undefined || found.length === 0) return null;
   return { orderId, isOther: orderId !== link?.order_id, reports: found };
+}
+
+/**
+ * Returns whether the account of a report is ours, and its notification is about the order for another reason than a report of
+ * another account: such a report links the transaction to its order, and nothing of ours.
+ */
+export function isOfOurs(
+  { link, reports }: TransactionState,
+  orderId: string,
+  report: Pick<PaymentReport, 'is_ours'>,
+  { order_number }: Pick<PaymentNotification, 'order_number'>,
+): boolean {
+  const linking = reports.find(({ revision }) => revision === link?.at);
+  const isNamed = parseOrderNumber(order_number ?? '') === orderId;
+  return report.is_ours && (isNamed || linking?.is_ours !== false);
 }
 
 /** Returns why a report is pending: it waits for its order or for an operator. Null: it is not, or it moves no money. */
