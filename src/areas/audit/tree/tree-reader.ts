@@ -39,7 +39,7 @@ export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: (
     const found = await tiles(nodes.map(tileOfNode));
     return nodes.map((node, offset) => {
       const hash = hashInTile(found[offset]?.hashes ?? [], node);
-      if (hash === null) throw missing();
+      if (hash === null) throw missingTile(onMissing);
       return hash;
     });
   }
@@ -61,11 +61,7 @@ export function makeTreeReader(store: Pick<TileStore, 'readTiles'>, onMissing: (
   }
 
   function fail(): never {
-    throw missing();
-  }
-
-  function missing(): StoreUnavailable {
-    return missingTile(onMissing);
+    throw missingTile(onMissing);
   }
 }
 
