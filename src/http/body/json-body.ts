@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import bodyParser from 'koa-bodyparser';
 import type { Context } from 'koa';
-import { makeGatheredBytes } from '../../kit/gathered-bytes.js';
 import { processPace } from '../../kit/read-in-turns.js';
 import { HttpError } from '../replies/error-codes.js';
-import { saysEncoded, tooLarge } from './raw-body.js';
+import { readRawBody, saysEncoded } from './raw-body.js';
 
 /**
  * Returns, as a sentence, a flaw that `JSON.parse` accepts: a repeated key, deep nesting, or half of a surrogate pair,
@@ -74,73 +74,50 @@ const parseJson = bodyParser({
   strict: false,
 });
 
-/** Refuses a body by its declared size, before it reads any of it. @throws HttpError 413 */
-export function checkDeclaredSize({ headers }: IncomingMessage): void {
-  const length = headers['content-length'];
-  if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge(bodyBytesMax);
-}
-
 /**
- * Reads a body through koa-bodyparser, without inflation, and adds checks that it lacks: UTF-8, repeated keys, depth.
- * @throws HttpError 413 for more than 64 KiB, 400 when the client cut it off
+ * Reads a body, without inflation, and parses it by koa-bodyparser, with checks that it lacks: UTF-8, repeated keys, depth.
+ * @throws the errors of `readRawBody`
  */
-export async function readBody(ctx: Context): Promise<ReceivedBody> {
-  const { headers } = ctx.req;
+export async function readBody(request: IncomingMessage): Promise<ReceivedBody> {
+  const { headers } = request;
   const length = headers['content-length'];
   if (length === undefined ? headers['transfer-encoding'] === undefined : length === '0') return emptyBody;
-  const encoding = headers['content-encoding'];
-  // The parser would inflate every caller's body. Without the header it counts and reads the raw bytes.
-  delete headers['content-encoding'];
-  const { bytes, failure } = await tapWhile(ctx, async () => {
-    await parseJson(ctx, nothingNext);
-  });
-  if (saysEncoded(encoding))
+  const bytes = await readRawBody(request, bodyBytesMax);
+  if (saysEncoded(headers['content-encoding']))
     return flawed(new HttpError('unsupported_media_type', 'the body must not have a content encoding'));
-  if (failure !== null) return flawed(failure);
-  // Bodies that arrive together are looked through in several turns.
+  if (bytes.length === 0) return emptyBody;
+  if (!isUtf8(bytes)) return flawed(new HttpError('invalid_json', 'the body is not valid UTF-8'));
+  // Bodies that arrive together are parsed in several turns.
   await processPace.spend({ bytes: bytes.length, elements: 1 });
-  return judge(ctx, bytes);
+  return parse(bytes);
+}
+
+async function parse(bytes: Buffer): Promise<ReceivedBody> {
+  // The parser keeps a body that arrives in pieces of one byte as a string of a node each, so it gets the gathered bytes.
+  const gathered = new Readable({ read: nothing });
+  gathered.push(bytes);
+  gathered.push(null);
+  const request: { body?: unknown } = {};
+  try {
+    await parseJson(
+      { req: Object.assign(gathered, { headers: {} }), request } as unknown as Context,
+      nothingNext,
+    );
+  } catch {
+    // The parser's error carries the raw body, so it must not be passed on or logged.
+    return flawed(new HttpError('invalid_json', 'the body is not valid JSON'));
+  }
+  const flaw = findJsonFlaw(bytes.toString(), bodyDepthMax);
+  if (flaw !== null) return flawed(new HttpError('invalid_json', flaw));
+  return { kind: 'json', value: request.body };
+}
+
+function nothing(): void {
+  // All bytes were pushed.
 }
 
 async function nothingNext(): Promise<void> {
   // The parser is called as a function, so no middleware follows it.
-}
-
-type Tapped = { readonly bytes: Buffer; readonly failure: HttpError | null };
-
-/** Both readers attach in the same tick, so both receive every chunk. */
-async function tapWhile(ctx: Context, parse: () => Promise<unknown>): Promise<Tapped> {
-  const gathered = makeGatheredBytes();
-  const collect = (chunk: Buffer) => gathered.add(chunk);
-  ctx.req.on('data', collect);
-  try {
-    await parse();
-    return { bytes: gathered.bytes(), failure: null };
-  } catch (error) {
-    // The parser's error carries the raw body, so it must not be passed on or logged.
-    const type = typeOf(error);
-    if (type === 'entity.too.large') {
-      // The parser has paused the rest. It is discarded, or the connection would serve no further request.
-      ctx.req.resume();
-      throw tooLarge(bodyBytesMax);
-    }
-    if (!(error instanceof SyntaxError)) throw new HttpError('invalid_request', 'the body was cut off');
-    return {
-      bytes: gathered.bytes(),
-      failure: new HttpError('invalid_json', 'the body is not valid JSON'),
-    };
-  } finally {
-    ctx.req.off('data', collect);
-  }
-}
-
-function judge(ctx: Context, bytes: Buffer): ReceivedBody {
-  if (bytes.length === 0) return emptyBody;
-  if (!isUtf8(bytes)) return flawed(new HttpError('invalid_json', 'the body is not valid UTF-8'));
-  const text = ctx.request.rawBody;
-  const flaw = typeof text === 'string' ? findJsonFlaw(text, bodyDepthMax) : 'the body is not text';
-  if (flaw !== null) return flawed(new HttpError('invalid_json', flaw));
-  return { kind: 'json', value: ctx.request.body };
 }
 
 /** Checks for `application/json`, with any parameters but a charset other than UTF-8 (RFC 8259, section 11). @throws HttpError 415 */
@@ -162,8 +139,4 @@ export function checkContentType(ctx: Context, body: ReceivedBody): void {
 
 function flawed(error: HttpError): ReceivedBody {
   return { kind: 'flawed', error };
-}
-
-function typeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'type' in error ? error.type : undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { makeGatheredBytes } from '../../kit/gathered-bytes.js';
+import { shed } from '../access/admission.js';
 import { HttpError } from '../replies/error-codes.js';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { type EncodedBody, type PreparedBody, weakTag } from '../replies/reply.js';
@@ -44,24 +45,51 @@ export function acceptedEncoding(field: string | undefined): keyof EncodedBody |
   return encodings.find((coding) => accepted.has(coding)) ?? null;
 }
 
-/** src/areas/payments/README.md#payment-callbacks */
-const rawBytesMax = 256 * 1024;
+/**
+ * Of bodies that arrive, in this process. No limit of a caller bounds them, because the caller is known only after them. A body of a
+ * sender who is not slow has a few packets, which arrive together.
+ */
+const arrivingMax = 32 * 1024 * 1024;
 
-/** Reads the bytes as they were sent. @throws HttpError 413 for more than 256 KiB, 400 when the client cut the body off */
-export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
+interface Arriving {
+  bytes: number;
+  readonly refuse: (error: HttpError) => void;
+}
+
+/** The oldest first. */
+const arriving = new Set<Arriving>();
+let arrivingBytes = 0;
+
+/**
+ * Reads the bytes as they were sent.
+ * @throws HttpError 413 for more than the limit; 400 when the client cut the body off; 503 for the oldest body while those that
+ * arrive are too large together
+ */
+export async function readRawBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const { headers } = request;
-  if (Number(headers['content-length'] ?? 0) > rawBytesMax) throw tooLarge(rawBytesMax);
+  if (Number(headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   return new Promise((resolve, reject) => {
     const gathered = makeGatheredBytes();
     const end = (settle: () => void): void => {
       request.off('data', take).off('end', finish).off('error', breakOff).off('close', breakOff);
+      arriving.delete(body);
+      arrivingBytes -= body.bytes;
       settle();
     };
-    const take = (chunk: Buffer): void => {
-      if (gathered.add(chunk) <= rawBytesMax) return;
+    const refuse = (error: HttpError): void => {
       // The rest of the body is discarded until the reply has been sent.
-      end(() => reject(tooLarge(rawBytesMax)));
+      end(() => reject(error));
       request.resume();
+    };
+    const body: Arriving = { bytes: 0, refuse };
+    const take = (chunk: Buffer): void => {
+      body.bytes = gathered.add(chunk);
+      arrivingBytes += chunk.length;
+      if (body.bytes > bytesMax) refuse(tooLarge(bytesMax));
+      for (const oldest of arriving) {
+        if (arrivingBytes <= arrivingMax) break;
+        oldest.refuse(shed);
+      }
     };
     const finish = (): void => {
       end(() => resolve(gathered.bytes()));
@@ -69,11 +97,12 @@ export async function readRawBody(request: IncomingMessage): Promise<Buffer> {
     const breakOff = (): void => {
       end(() => reject(new HttpError('invalid_request', 'the body was cut off')));
     };
+    arriving.add(body);
     request.on('data', take).on('end', finish).on('error', breakOff).on('close', breakOff);
   });
 }
 
 /** Makes the error for a body beyond its limit. */
-export function tooLarge(bytesMax: number): HttpError {
+function tooLarge(bytesMax: number): HttpError {
   return new HttpError('payload_too_large', `the body is larger than ${bytesMax} bytes`);
 }

@@ -24,7 +24,7 @@ import {
 } from '../access/idempotency.js';
 import { nearerToRefusal } from '../../security/rates/rate-limit.js';
 import { acceptedEncoding } from '../body/raw-body.js';
-import { checkContentType, checkDeclaredSize, readBody, type ReceivedBody } from '../body/json-body.js';
+import { checkContentType, readBody, type ReceivedBody } from '../body/json-body.js';
 import { type NoteAllowance, reserveLimits, type RequestWork } from '../access/limits.js';
 import { makeOmitNullTexts, makeQueryParser, validate, validatePath } from '../body/validate.js';
 import type { RouteSpec } from '../route-spec.js';
@@ -85,8 +85,7 @@ export function makeExchange<
     };
     if (spec.always !== true) refuseUntilReady(shell);
     // 1. Size: 413. The body arrives before anything begins, also where the route takes none.
-    checkDeclaredSize(ctx.req);
-    const received = await readBody(ctx);
+    const received = await readBody(ctx.req);
     requireConnection(ctx.req);
     // 2. Admission 503: of a client here, of a user or a project once the signature of the token is checked.
     const admitted = isOfClient ? admit(ownerOfClient(ctx.state.client)) : undefined;

@@ -118,6 +118,9 @@ interface RawRouteSpec<Params extends PathParams> extends Pick<
   handler(request: RawRequest<Params>): Promise<RawReply>;
 }
 
+/** src/areas/payments/README.md#payment-callbacks */
+const rawBytesMax = 256 * 1024;
+
 const anyBytes = z.custom<Buffer>((value) => Buffer.isBuffer(value));
 
 /**
@@ -158,7 +161,7 @@ function makeRawExchange<Params extends PathParams>(
     ctx.state.actor = 'anonymous';
     const params = validatePath(spec.params, ctx.params, 'not_found');
     ctx.state.errorCode = spec.errorCode(params) ?? null;
-    const received = await readRawBody(ctx.req);
+    const received = await readRawBody(ctx.req, rawBytesMax);
     requireConnection(ctx.req);
     await admit(ownerOfClient(ctx.state.client));
     const body = spec.method === 'GET' ? Buffer.alloc(0) : received;
