@@ -7,14 +7,12 @@ import { sendRaw } from '../../support/clients/send-raw.js';
 
 const mebibyte = 1024 * 1024;
 
-/** Answers each request with a text of so many bytes. */
-async function serve(t: ExecutionContext, bytes: number) {
-  const text = 'é'.repeat(bytes / 2);
+async function serve(t: ExecutionContext, contentOf: () => string | Buffer) {
   let ended = 0;
   const server = createServer<typeof IncomingMessage, typeof GroupedResponse>(
     { ServerResponse: GroupedResponse },
     (_, response) => {
-      response.end(text);
+      response.end(contentOf());
       ended += 1;
     },
   ).listen(0, '127.0.0.1');
@@ -49,22 +47,34 @@ async function readRest(socket: Socket, all: number): Promise<number> {
   return bytes;
 }
 
-test('Beyond 64 MiB of replies that clients do not read, the oldest ones end, and the newer ones are whole', async (t) => {
-  t.timeout(60_000);
-  // Given ten clients that read nothing of 8 MiB each
-  const size = 8 * mebibyte;
-  const { url, askAndWait } = await serve(t, size);
+/** Begins ten requests, and reads the replies after that. Returns which replies were whole. */
+async function readLate(t: ExecutionContext, contentOf: () => string | Buffer): Promise<readonly boolean[]> {
+  const { url, askAndWait } = await serve(t, contentOf);
   const sockets: Socket[] = [];
   for (let n = 0; n < 10; n += 1) sockets.push(await askAndWait());
-  // When they read
-  const read: number[] = [];
-  for (const socket of sockets) read.push(await readRest(socket, size));
-  // Then the replies of the first two were given up
-  t.deepEqual(
-    read.map((bytes) => bytes >= size),
-    [false, false, ...Array.from({ length: 8 }, () => true)],
-    read.join(),
-  );
-  // And what was read counts no longer
+  const whole: boolean[] = [];
+  for (const socket of sockets) whole.push((await readRest(socket, size)) >= size);
+  // What was read counts no longer.
   for (let n = 0; n < 10; n += 1) t.is((await sendRaw(url, { method: 'GET' })).body.length, size);
-});
+  return whole;
+}
+
+const size = 8 * mebibyte;
+const text = 'é'.repeat(size / 2);
+const shared = Buffer.from(text);
+const newest = [false, false, ...Array.from({ length: 8 }, () => true)];
+
+for (const [title, contentOf, whole] of [
+  ['Beyond 64 MiB of texts that clients do not read, the oldest replies end', () => text, newest],
+  [
+    'Beyond 64 MiB of bytes that clients do not read, the oldest replies end',
+    () => Buffer.from(text),
+    newest,
+  ],
+  ['Bytes that replies share count once until all of these are read', () => shared, newest.map(() => true)],
+] as const) {
+  test.serial(title, async (t) => {
+    t.timeout(60_000);
+    t.deepEqual(await readLate(t, contentOf), whole);
+  });
+}
