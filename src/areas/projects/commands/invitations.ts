@@ -109,7 +109,7 @@ export function makeInvitations(
      */
     acceptOffer: async (input: AnswerInput, context: CommandContext): Promise<ProjectResource> => {
       const { documents } = await answer(input, true, context);
-      // Null where who invited may not any more: the invitation has ended then.
+      // Null where the user was removed meanwhile.
       return (await projects.after(documents, input.userId))?.resource ?? notFound();
     },
     /** Declines an invitation or an offer. @throws CommandRejected offer_not_found */

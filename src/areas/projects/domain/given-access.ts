@@ -36,6 +36,9 @@ export function decideGivenAccess(
   { userId, until, now, members }: GivenAccessCommand,
   project: ExistingProject,
 ): readonly ProjectEvent[] {
+  const held = roleIn(project, userId);
+  // The user was removed meanwhile, and the members may have no other owner.
+  if (held === null) return [];
   const isBefore = (at: Date): boolean =>
     until === null || at <= until || at.getTime() - now.getTime() > aheadMsMax;
   const ends = ({ by, at }: GivenAccess): boolean => by === userId && isBefore(at);
@@ -44,16 +47,13 @@ export function decideGivenAccess(
   const isOver = (given: GivenAccess | undefined): boolean =>
     given !== undefined && ((given.by !== null && removed.has(given.by)) || ends(given));
   const isGivenOver = ({ id }: { readonly id: string }): boolean => isOver(project.given.get(id));
-  const held = roleIn(project, userId);
   const lacksOwner =
     removed.size > 0 &&
     !project.members.some(({ user_id, role }) => role === 'owner' && !removed.has(user_id));
   const paysNow = removed.has(project.billed_to) && (lacksOwner || held === 'owner');
   return [
     // First: a project is never without an owner, and its payer is one.
-    ...(lacksOwner && held !== null
-      ? [{ type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const]
-      : []),
+    ...(lacksOwner ? [{ type: 'MemberRoleChanged', data: { user_id: userId, role: 'owner' } } as const] : []),
     // The capacity of another owner must not pay in the place of one who was added without consent.
     ...(paysNow ? [{ type: 'BillingChanged', data: { user_id: userId } } as const] : []),
     ...[...removed].map((id) => ({ type: 'MemberRemoved', data: { user_id: id } }) as const),

@@ -113,6 +113,9 @@ testDecisions(projectAggregate, {
       [roleChanged(userId, 'owner'), billedTo(userId), memberRemoved(friend)],
     ],
   ],
+  'A removed owner whose removal came before the end takes no owner from the project': [
+    [[...history.slice(0, 3), memberRemoved(userId)], end(recordedAt(3)), []],
+  ],
   'An acceptance that comes after the moment does not save an invitation of before': [
     [[projectCreated, invited(friend, userId), joined(friend)], end(recordedAt(1)), [memberRemoved(friend)]],
   ],
