@@ -266,22 +266,23 @@ export async function verifyLog(input: VerifierInput, print: (line: string) => v
   print(problems === 0 ? 'VERIFIED' : `NOT VERIFIED: ${problems} problems`);
   return problems === 0;
 }
-/** Runs the command line. Returns the exit code: 0 for verified, 1 for not, 2 where there is no verdict. */
+/** Runs the command line. Returns the exit code: 0 for verified and for help, 1 for not verified, 2 for no verdict. */
 export async function runVerifier(args: readonly string[], print: (line: string) => void) {
   const say = (line: string) => {
     print(line.replace(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16) ?? ''}}`));
   };
+  const isHelp = /^(--help|-h)$/.test(args.join(' ')); // With other arguments, 0 would say that a log is verified.
   try {
     return (await verifyLog(await readArguments(args), say)) ? 0 : 1;
   } catch (error) {
-    say(`No verdict: ${error instanceof Error ? error.message : String(error)}`);
-    return 2;
+    say(isHelp ? usage : `No verdict: ${error instanceof Error ? error.message : String(error)}`);
+    return isHelp ? 0 : 2;
   }
 }
 const usage = `usage: stowage-verify <folder or URL> --key <vkey file> [--kept <checkpoint or older export>] [--witness <vkey file> --quorum n] [--token <file>]`;
 async function readArguments(args: readonly string[]) {
-  const [text, flag] = [{ type: 'string' }, { type: 'boolean', short: 'h' }] as const;
-  const options = { key: text, kept: text, witness: text, quorum: text, token: text, help: flag };
+  const text = { type: 'string' } as const;
+  const options = { key: text, kept: text, witness: text, quorum: text, token: text };
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const file = (path: string): string => readFileSync(path, 'utf8');
   const witnesses = values.witness === undefined ? [] : readVkeys(file(values.witness), 4);
@@ -290,10 +291,9 @@ async function readArguments(args: readonly string[]) {
   const keys = readVkeys(file(values.key), 1);
   const token = values.token && /[!-~]+/.exec(file(values.token))?.[0];
   const place = String(positionals[0]).replace(/\/+$/, '');
-  const [read, isLive] = [openLog(place, token), /^https?:/.test(place)];
-  const old = values.kept === undefined ? undefined : openLog(values.kept);
+  const [read, old] = [openLog(place, token), values.kept === undefined ? undefined : openLog(values.kept)];
   const kept = old && { read: old, ...(await readSigned(old, keys)) };
-  return { read, isLive, keys, kept, witnesses, quorum, mostStreams: 1_500_000 };
+  return { read, isLive: /^https?:/.test(place), keys, kept, witnesses, quorum, mostStreams: 1_500_000 };
 }
 type VerifierInput = Awaited<ReturnType<typeof readArguments>>;
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === import.meta.filename)

@@ -130,9 +130,14 @@ test('The program ends with 0, 1 or 2, and prints no stack', async (t) => {
     t.is(code, 2, unusable[at]?.join(' '));
     t.regex(text, /^No verdict: /);
   }
-  // A request for help gets the usage.
-  for (const help of ['--help', '-h'])
-    t.regex((await run(help)).text, /^No verdict: usage: stowage-verify <folder or URL> --key/);
+  // A request for help gets the usage. Only alone it ends with 0, which else says that a log is verified.
+  for (const help of ['--help', '-h']) {
+    const { code, text } = await start(help);
+    t.is(code, 0, text);
+    t.regex(text, /^usage: stowage-verify <folder or URL> --key/);
+    t.is((await run(help, '--key', key)).code, 2);
+    t.is((await run(folder, '--key', key, help)).code, 2);
+  }
   t.notRegex([good, bad, ...replies].map(({ text }) => text).join('\n'), /\n\s+at /);
 });
 
