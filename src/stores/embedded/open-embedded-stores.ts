@@ -10,7 +10,7 @@ import { lockDirectory, replayManifest, unfinishedRestore, watchLock } from './f
 import { makeEmbeddedEventStore, openEventLog } from './log/event-store.js';
 import { openReadModelStore } from './documents/read-model-store.js';
 import { openStateStore } from './writing/state-store.js';
-import { startWriterThread } from './writing/group-writer.js';
+import { endWriterThread, startWriterThread } from './writing/group-writer.js';
 
 /** The data directory is created with access for this user only when it does not exist. */
 export interface EmbeddedStoresOptions
@@ -155,7 +155,7 @@ async function openOwned<Stores>(
   const closeAll = async (): Promise<void> => {
     const opened = (await Promise.allSettled(files)).filter((file) => file.status === 'fulfilled');
     await Promise.all(opened.map(({ value }) => value.close()));
-    await context.thread.terminate();
+    await endWriterThread(context.thread);
     unwatch();
     unlock();
   };

@@ -9,7 +9,8 @@ import {
 } from '../../../src/event-sourcing/ports/errors.js';
 import { makeEvent, makeEvents } from '../../contracts/event-store-fixtures.js';
 import { wholeFold } from '../../support/clients/document-writes.js';
-import { givenDirectory, openLog } from '../../support/servers/embedded-directory.js';
+import { givenDirectory, openLog, openStores } from '../../support/servers/embedded-directory.js';
+import { openConnection } from '../../../src/stores/embedded/files/database.js';
 import { failureOf } from '../../../src/stores/embedded/files/failures.js';
 import { eventsFormat } from '../../../src/stores/embedded/files/formats.js';
 import { hasOpenFlag, openWriter, setOpenFlag } from '../../../src/stores/embedded/files/prepare-file.js';
@@ -231,6 +232,28 @@ test.serial(
     await t.throwsAsync(eventStore.append('thing-1', 'no-stream', makeEvents(1)), {
       instanceOf: WrongExpectedRevision,
     });
+  },
+);
+
+test.serial(
+  'Stores that close while SQLite waits within a write let it end, and abort no process',
+  async (t) => {
+    // Given a write that waits for a lock of another connection, longer than its limit
+    const stores = await givenStores(t, { writeLimitMs: 20 });
+    const { directory, stateStore } = stores;
+    const other = openConnection(join(directory, 'state.db'));
+    t.teardown(() => other.close());
+    other.execute('BEGIN IMMEDIATE');
+    await t.throwsAsync(stateStore.compareAndSet('a/1', null, 1), { instanceOf: OutcomeUnknown });
+    // When the stores close, and the lock is free later
+    const closing = stores.close();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    other.execute('ROLLBACK');
+    await closing;
+    // Then the write was made before the file was closed
+    const after = await openStores(directory);
+    t.teardown(() => after.close());
+    t.is((await after.stateStore.get('a/1'))?.value, 1);
   },
 );
 

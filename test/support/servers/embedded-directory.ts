@@ -9,7 +9,7 @@ import {
   openEmbeddedLog,
   openEmbeddedStores,
 } from '../../../src/stores/embedded/open-embedded-stores.js';
-import { startWriterThread } from '../../../src/stores/embedded/writing/group-writer.js';
+import { endWriterThread, startWriterThread } from '../../../src/stores/embedded/writing/group-writer.js';
 import { openReadModelStore } from '../../../src/stores/embedded/documents/read-model-store.js';
 import { openStateStore } from '../../../src/stores/embedded/writing/state-store.js';
 import { makeSeededRandom, realClock } from '../fakes/clock.js';
@@ -76,16 +76,12 @@ export async function openAlone<Store extends { close(): Promise<void> }>(
   open: (context: EmbeddedContext) => Promise<Store>,
   context: EmbeddedContext,
 ): Promise<{ readonly store: Store; readonly close: () => Promise<void> }> {
-  const endThread = () => context.thread.terminate();
+  const endThread = () => endWriterThread(context.thread);
   try {
     const store = await open(context);
     return {
       store,
-      close: () =>
-        store
-          .close()
-          .then(endThread)
-          .then(() => undefined),
+      close: () => store.close().then(endThread),
     };
   } catch (error) {
     await endThread();

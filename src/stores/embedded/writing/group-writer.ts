@@ -39,6 +39,7 @@ export interface GroupWriter<Request, Reply> {
   waitedMs(): number;
   /** Ends the use of the file as a failed write does: the writer writes nothing any more and calls `onFatal`. */
   giveUp(error: Error): void;
+  /** Waits for the thread to end its last write, however long the disk takes. */
   close(): Promise<void>;
 }
 
@@ -76,6 +77,16 @@ export function startWriterThread(): Worker {
   const thread = new Worker(packageFile('dist/writer-thread.js'));
   thread.unref();
   return thread;
+}
+
+/** Lets the thread end itself after its last call: libsql ends the process when its thread is terminated within one. */
+export async function endWriterThread(thread: Worker): Promise<void> {
+  // A thread that has ended has no number.
+  if (thread.threadId === -1) return;
+  const exited = new Promise((resolve) => thread.once('exit', resolve));
+  thread.ref();
+  thread.postMessage(null);
+  await exited;
 }
 
 /**
@@ -209,6 +220,7 @@ export async function openGroupWriter<Request, Reply>(
       waitingBytes -= bytes;
       reject(new StoreUnavailable(`${file.name} did not start the write within ${limitMs} ms`));
     }
+    if (inFlight.length === 0 && waiting.length === 0) settle();
   }
 
   /** Stops the timer of the limits and resumes a waiting `close`, because no request is pending. */
@@ -237,25 +249,15 @@ export async function openGroupWriter<Request, Reply>(
 
   function close(): Promise<void> {
     closing ??= (async () => {
-      if (inFlight.length > 0 || waiting.length > 0) {
-        await withLimit(new Promise<void>((resolve) => (onIdle = resolve)));
-      }
-      if (watch !== null) clearInterval(watch);
+      if (inFlight.length > 0 || waiting.length > 0) await new Promise<void>((resolve) => (onIdle = resolve));
       thread.off('error', onEnded).off('exit', onEnded);
       // A file whose disk failed is not accessed again, not even for a checkpoint.
-      if (unusable !== null || inFlight.length > 0) return;
+      if (unusable !== null) return;
+      port.ref();
       post({ kind: 'close' });
-      await withLimit(closed);
+      await closed;
     })();
     return closing;
-  }
-
-  async function withLimit(event: Promise<void>): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, limitMs * 1.1, false)));
-    const inTime = await Promise.race([event.then(() => true), late]);
-    clearTimeout(timer);
-    return inTime;
   }
 
   function post(message: ToThread<Request>): void {

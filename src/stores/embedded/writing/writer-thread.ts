@@ -12,13 +12,15 @@ import type { FileAndPort, FileToWrite, FromThread, ToThread } from './group-wri
 
 /**
  * The thread owns the only writing connections of a data directory. A message opens a file. The thread then answers the batches
- * of all files, one after another.
+ * of all files, one after another. The message `null` ends it.
  */
 const formats = { events: eventsFormat, 'read-models': readModelsFormat, state: stateFormat };
 /** The version that state.db has durably reached; 0 where the state is elsewhere. The log notes it. */
 let stateEnd = 0;
 
-(parentPort as MessagePort).on('message', ({ file, port }: FileAndPort) => {
+(parentPort as MessagePort).on('message', (opening: FileAndPort | null) => {
+  if (opening === null) process.exit();
+  const { file, port } = opening;
   const post = (message: FromThread<unknown>): void => port.postMessage(message);
   try {
     serve(file, port, post);
